@@ -33,6 +33,7 @@ from lrwr.core.model.language_model import (
 )
 from lrwr.core.model.turns import ModelCall
 from lrwr.core.retrieval.excerpts import PassageSource
+from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.model import Settings
 
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.generation.avatars import TurnCompanion
     from lrwr.core.chat.state import TurnQuestion
+    from lrwr.core.model.choices import Pipeline
+    from lrwr.core.model.chunks import Passage
+    from lrwr.core.model.documents import Horizon
     from lrwr.core.model.turns import QuestionPlan
     from lrwr.core.ports.indexes import LexicalIndex
     from lrwr.core.ports.models import ChatModel, Reranker
@@ -54,6 +58,9 @@ if TYPE_CHECKING:
 
 PASSAGE_LIMIT = 20
 """Passages that an answer may use; a model gets as many as fit its token budget."""
+
+WORD_SEARCH_LIMIT = 60
+"""Passages in which a value of a person is looked for, found by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,7 @@ def _create_turn_models(
         parts.reranker,
         find_sentence_spans,
         settings.pipeline,
+        partial(_search_words, parts.finder, settings.pipeline),
     )
     extractive = ExtractiveAvatar(source)
     if access.may_ask and access.refusal is not None:
@@ -152,6 +160,23 @@ def _create_turn_models(
     return partial(
         _use_language_models, settings, planner, answerer, source, budget, chats
     )
+
+
+async def _search_words(
+    finder: "PassageFinder", pipeline: "Pipeline", words: str, horizon: "Horizon | None"
+) -> "Sequence[Passage]":
+    """Return the passages that have most of `words`, found by words alone."""
+    request = SearchRequest(
+        words,
+        pipeline,
+        WORD_SEARCH_LIMIT,
+        dense=False,
+        rerank=False,
+        horizon=horizon,
+        names=False,
+        boosts=False,
+    )
+    return (await finder.find(request)).passages
 
 
 def _use_language_models(

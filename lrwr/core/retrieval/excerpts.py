@@ -3,12 +3,13 @@ best sentence.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.chunks import Chunk, Passage
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.text import (
     WORD_PATTERN,
@@ -73,13 +74,18 @@ class PassageQuote:
     passage: Passage
 
 
+WordSearch = Callable[[str, Horizon | None], Awaitable[Sequence[Passage]]]
+"""Returns the passages up to a horizon that have most of some words, best first."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassageSource:
     """The parts of a library that are needed to quote passages.
 
     `store` has the texts, `lexical` the word frequencies, `sentences` splits a text
     into sentences. `reranker` is None if words alone decide. `pipeline` is the one
-    whose passages are searched.
+    whose passages are searched. `search_words` is None if only the passages at hand may
+    be quoted.
     """
 
     store: PassageStore
@@ -87,6 +93,7 @@ class PassageSource:
     reranker: Reranker | None
     sentences: SentenceSplitter
     pipeline: Pipeline
+    search_words: WordSearch | None = None
 
 
 async def weigh_question_words(

@@ -10,41 +10,24 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.nlp.facts.clauses import TITLE_WORDS
-
-_NUMBER = (
-    r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
-    r"|hundred|thousand|million)"
-)
-_PERSON = r"(?:m[ae]n|wom[ae]n|boy|girl|lady|gentleman|child|lad|person|fellow|youth|creature)"
-_COLOUR = (
-    r"(?:black|white|red|blue|green|gr[ae]y|brown|gold(?:en)?|yellow|dark|fair|blonde?"
-    r"|auburn|hazel|violet|purple|crimson|scarlet|silvery?|tawny|pink|chestnut|ginger"
-    r"|orange|amber|ruddy|sandy|flaxen|raven|copper|russet|light|pale)"
-)
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November"
-    r"|December)"
-)
-_DAY = (
-    r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|Easter"
-    r"|Michaelmas|Midsummer)"
-)
-_ORDINAL = (
-    r"(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
-    r"|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|(?:twenty|thirty)-\w+)"
-)
-_SITES = (
-    r"street|road|square|lane|church|chapel|village|town|city|county|country|theatre"
-    r"|playhouse|hotel|inn|tavern|shop|school|college|regiment|ship|battle|club|prison"
-)
-NAMING = (
-    r"(?:\b(?:[Nn]amed|christened|surname|nickname|alias|known\s+as|entitled)\b"
-    r"|\b(?:[Mm]y|[Yy]our|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|\w+['’]s)\s+(?:\w+\s+)?name\b"
-    r"|\b[Nn]ames?\s+(?:of|is|was|were)\b"
-    r"|\bcall(?:s|ed)?\s+(?:(?:him|her|it|me|you|them)(?:self|selves)?\s+"
-    r"|(?:the|his|her|their|our|my)\s+\w+\s+)?[“\"‘'_*]?[A-Z])"
+from lrwr.core.chat.extractive.answer_forms import (
+    AGE,
+    KIN_WORD,
+    LOOKS,
+    MANNER_OF_DEATH,
+    MARRIAGE_PATTERN,
+    NAMING,
+    NUMBER,
+    ORDINAL,
+    PLACE,
+    SITES,
+    TIME,
+    match_colour,
+    match_date,
+    match_identity,
+    match_relative,
+    match_site,
+    match_thing,
 )
 
 
@@ -57,7 +40,8 @@ class AnswerType:
     that an answering sentence must match, or builds it from that match; with `people`,
     the sentence, or one beside it, must also name so many of those whom the question
     names, and, if it `is_topical`, have a word of the topic. `verb` precedes the name in
-    a message: a passage "gives the age". Unless `is_needed`, passages with it are better,
+    a message: a passage "gives the age". `words` are frequent in sentences with such a
+    value. Unless `is_needed`, passages with it are better,
     but others may answer, too.
     """
 
@@ -70,41 +54,8 @@ class AnswerType:
     is_topical: bool = False
     is_close: bool = False
     is_personal: bool = False
+    words: str = ""
 
-
-def _colour_of_thing(question: re.Match[str]) -> str:
-    thing = rf"\b{re.escape(question['thing'].rstrip('s'))}(?:s|es)?\b"
-    colour = rf"\b{_COLOUR}(?:-\w+)?\b"
-    # In one clause: "her large dark eyes", "his hair, once black, was grey".
-    return rf"(?i){colour}(?:[\s,]+[\w'’-]+){{0,3}}?[\s,]+{thing}|{thing}[^.;:!?“”]{{0,50}}{colour}"
-
-
-def _named_site(question: re.Match[str]) -> str:
-    site = {"playhouse": "theatre"}.get(question["site"].lower(), question["site"])
-    kind = rf"(?:{site}|{site.capitalize()}|{question['site']})"
-    name = r"[A-Z][\w.'’]+"
-    return (
-        rf"(?:\bSt\.?|\bSaint)\s+{name}|{name}(?:\s+{name})*[\s-]+{kind}\b|\b{kind}\s+(?:of|at|in|called|named)\s+"
-        rf"{name}|\b{kind}[,:]?\s+{name}"
-    )
-
-
-def _named_thing(question: re.Match[str]) -> str:
-    thing = rf"\b{re.escape(question['thing'])}\b"
-    title = r"[“\"‘'_*]{1,2}[A-Z][^“”\"‘’_*.!?,]{0,40}[”\"’'_*]"
-    name = rf"(?:{NAMING}|{title})"
-    return (
-        rf"(?s){thing}.{{0,60}}{name}|(?={name}).{{0,80}}{thing}|{thing}\s+of\s+[A-Z]"
-    )
-
-
-_PLACE = (
-    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Tt]o|[Ff]rom|[Oo]ff|[Oo]n|[Bb]y|[Bb]eside|[Bb]ehind|[Oo]pposite|[Uu]nder)\s+"
-    r"(?:the\s+)?(?!(?:Mr|Mrs|Miss|Sir|Lady|Lord|Dr|I|God)\b)[A-Z][\w'’-]+"
-    rf"|\b(?:in|at|on|near)\s+(?:an?|the|his|her|their|my)\s+(?:\w+\s+){{0,2}}(?:{_SITES}"
-    r"|house|cottage|room|garden|park|wood|river|bridge|stairs|kitchen|cellar|attic|library|farm|inn|island|corner|parish)\b"
-)
-"""A place that a preposition puts something in: "in London", "at the old mill"."""
 
 _LEAD_IN = (
     r"^\W*(?:(?:and|so|but)\s+)?(?:(?:if|once|after|before|by|in|at|on)\b[^,?]*,\s*)?"
@@ -112,97 +63,12 @@ _LEAD_IN = (
 """What may precede the word that asks: "And", "If Nell comes back,"."""
 
 _WHEN = re.compile(rf"{_LEAD_IN}when\b", re.IGNORECASE)
-_SPAN_OF_TIME = r"(?:hours?|days?|nights?|weeks?|fortnights?|months?|years?)"
-_TIME = (
-    rf"\b{_MONTH}\b|\b{_DAY}\b|\b1\d{{3}}\b|\b20\d\d\b|\b[Dd]ay\s+\d+"
-    r"|(?i:\bo['’]\s?clock\b|\bnoon\b|\bmidnight\b|\bdawn\b|\bsun(?:rise|set)\b|\bdusk\b"
-    r"|\b(?:yesterday|to-?day|to-?morrow|to-?night)\b"
-    r"|\b(?:in|of|last|next|that|this|every)\s+(?:the\s+)?(?:\w+\s+)?"
-    r"(?:spring|summer|autumn|winter|morning|afternoon|evening)\b"
-    rf"|\b(?:{_ORDINAL}|{_NUMBER}|a|an|few|some|several|many|the\s+(?:next|following|same)"
-    rf"|next|last|that|this|one)\s+(?:\w+\s+)?{_SPAN_OF_TIME}\b"
-    r"|\b(?:after|before|during|since|until|till)\s+(?:the|his|her|their|my|our|its)\s+\w+)"
-)
-"""A time: "in the summer of 1806", "three years ago", "after the funeral"."""
-
-KIN_WORD = (
-    r"(?i)\b(?:(?:grand|step|half-|god)?(?:father|mother|son|daughter|brother|sister|child)"
-    r"(?:-in-law)?|cousin|aunt|uncle|nephew|niece|wife|husband|widow|parents?|children|"
-    r"related|relation|relative|kinsman|kinswoman|family|married|ward|guardian|heir)s?\b"
-)
-KIN_WORD_PATTERN = re.compile(KIN_WORD)
-_KIN_NOUNS = (
-    r"father|mother|son|daughter|brother|sister|cousin|aunt|uncle|nephew|niece|wife|husband"
-    r"|widow|child|ward|guardian|heir"
-)
-_FEATURES = (
-    r"(?:hair|eyes?|face|nose|lips|cheeks?|complexion|features|figure|beard|whiskers"
-    r"|moustache|skin|teeth|tooth|hands|forehead|countenance|chin|mouth|limbs|build)"
-)
-_LOOKS = (
-    r"(?i)\b(?:tall|short|stout|thin|slender|slight|slim|plump|fat|lean|gaunt|pale|sallow"
-    r"|swarthy|ruddy|freckle[sd]?|wrinkled|shrivelled|bald|handsome|pretty|beautiful|ugly"
-    r"|plain|comely|elderly|middle-aged|sickly|burly|lanky|bearded|spectacles"
-    r"|\w+-(?:looking|haired|eyed|faced|featured|set|built|shouldered)"
-    r"|dressed\s+in|wore|wearing)\b(?!\s+(?:of|away|out)\b)"
-    rf"|\b{_COLOUR}(?:[-\s,]+\w+){{0,3}}?[-\s,]+{_FEATURES}\b"
-    rf"|\b(?:large|small|big|little|long|sharp|round|square|bright|fine|delicate|regular"
-    rf"|clumsy|rough|curly|straight|thick|projecting)\s+(?:\w+\s+){{0,2}}?{_FEATURES}\b"
-)
-_MANNER_OF_DEATH = (
-    r"(?i)\b(?:died?|dies|dying|dead|death)\b.{0,60}\b(?:fever|duel|fall|fell|childbirth|"
-    r"giving\s+(?:\w+\s+)?birth|accident|poison\w*|wound\w*|own\s+hand|hearts?|illness|disease"
-    r"|consumption|cholera|stroke|apoplexy|grief|hunger|fright|seizure|attack|old\s+age"
-    r"|cancer|cold|drowning|shooting)\b"
-    r"|\b(?:hang(?:ed|s)|noose|gallows|drown\w*|poisoned|strangled|stabbed|(?<!within )(?<!a )shot|murdered|"
-    r"killed|suicide)\b"
-)
-
-
 MARRIAGE_QUESTION = re.compile(
     r"^\W*(?:(?:and|so|but)\s+)?(?:whom?(?:['’]s)?)\s+(?:(?:does|did|do|has|had|will|is|was|gets?)\s+)?"
     r"(?:[^,;]{1,40}?\s+)?(?:marr(?:y|ies|ied)|wed|weds)(?:\s+to)?(?:\s+[^,;]{1,30})?\W*$",
     re.IGNORECASE,
 )
 """Asks whom somebody marries, and no more."""
-MARRIAGE_PATTERN = re.compile(
-    r"(?i)\b(?:marri(?:es|ed)|(?:is|was|are|were)\s+to\s+marry|marriage\s+(?:of|with|to)"
-    r"|wedding|wedded|bride|bridegroom|wife|husband|engaged\s+to|Mr\.?\s+and\s+Mrs)\b"
-)
-
-
-def _date(question: re.Match[str]) -> str:
-    date = rf"\b{_MONTH}\b|\b1\d{{3}}\b|(?i:\b{_ORDINAL}\s+(?:of|instant)\b)"
-    if question["kind"].lower() == "date":
-        return date
-    return (
-        rf"{date}|\b{_DAY}\b|(?i:\b{_ORDINAL}\s+day\b"
-        r"|\b(?:next|following|previous|same)\s+(?:day|morning|evening|week)\b"
-        r"|\b(?:yesterday|to-?morrow|to-?day)\b)"
-    )
-
-
-def _identity(question: re.Match[str]) -> str:
-    names = [
-        word
-        for word in re.findall(r"[A-Z][\w-]+", question.group())[1:]
-        if word not in TITLE_WORDS.split()
-    ]
-    name = rf"\b(?:{'|'.join(names) or 'nobody'})\b"
-    noun = r"(?:an?|the|his|her|my|our|their|your|one\s+of)\s+\w+"
-    return (
-        rf"{name}(?:,?\s+who)?\s+(?:is|was|had\s+been|has\s+been|be|been)\s+(?:\w+\s+)?{noun}"
-        rf"|{name},\s+(?:{noun}|of\s+[A-Z])"
-        rf"|(?i:\b(?:my|his|her|our|their|your|the|\w+['’]s)\s+(?:\w+\s+){{0,2}}?(?:{_KIN_NOUNS}|friend|servant|maid"
-        rf"|master|mistress|doctor|captain|lawyer|housekeeper|governess|nurse|landlord|landlady)),?\s+(?:\w+\.?\s+)?{name}"
-        rf"|{name}['’]s\s+(?i:{_KIN_NOUNS})\b|{name}\s+(?:is|was)\s+\w+\s+to\b"
-    )
-
-
-def _named_relative(question: re.Match[str]) -> str:
-    return rf"(?i)\b{re.escape(question['kin'])}s?\b"
-
-
 ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "such a relative",
@@ -215,7 +81,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"(?:['’]s?\s+(?:\w+\s+)?name)?\W*$",
             re.IGNORECASE,
         ),
-        _named_relative,
+        match_relative,
         people=1,
         verb="names",
         is_personal=True,
@@ -239,6 +105,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         people=1,
         verb="says",
         is_personal=True,
+        words="married marriage wedding bride engaged",
     ),
     AnswerType(
         "who the person is",
@@ -246,7 +113,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"^\W*(?:(?:and|so|but)\s+)?who\s+(?:is|was)\s+(?-i:(?:[A-Z][\w.'’-]*\s*)+)\W*$",
             re.IGNORECASE,
         ),
-        _identity,
+        match_identity,
         people=1,
         verb="says",
     ),
@@ -257,48 +124,52 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"|\b(?:describe|introduce)\b(?!.*\bas\b)",
             re.IGNORECASE,
         ),
-        _LOOKS,
+        LOOKS,
         people=1,
         verb="says",
         is_personal=True,
+        words=(
+            "tall short stout thin slender plump handsome plain pretty beautiful"
+            " eyes hair complexion figure face features countenance man woman girl"
+        ),
     ),
     AnswerType(
         "how somebody dies",
         re.compile(
-            r"\b(?:how|in\s+what\s+way)\b[^,;]*\b(?:die[sd]?|killed)\b|\bcause\s+of\s+death\b"
+            r"\b(?:how(?!\s+(?:long|many|much|old|often|far))|in\s+what\s+way)\b[^,;]*\b(?:die[sd]?|killed)\b|\bcause\s+of\s+death\b"
             r"|\bhow\s+(?:does|do|did|was|were|is)\b.*\b(?:die|killed)\W*$"
             r"|\bwhat\s+kill(?:s|ed)\b|\bwhat\b[^,;]*\bdie[sd]?\s+of\b",
             re.IGNORECASE,
         ),
-        _MANNER_OF_DEATH,
+        MANNER_OF_DEATH,
         people=1,
         verb="says",
         is_personal=True,
+        words="died death killed dead illness funeral drowned fever",
     ),
     AnswerType(
         "the colour",
         re.compile(r"\bwhat\s+colou?r\b.*?(?P<thing>\w+)\W*$", re.IGNORECASE),
-        _colour_of_thing,
+        match_colour,
         people=1,
         is_personal=True,
+        words=(
+            "black white red blue green grey brown"
+            " golden yellow dark fair auburn hazel light pale"
+        ),
     ),
     AnswerType(
         "the age",
         re.compile(
             r"\bhow\s+old\b|\bwhat\s+age\b|\b(?:what|how)\b.*\bage\W*$", re.IGNORECASE
         ),
-        (
-            rf"(?i)(?<!at )\b{_NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)[-\s]+(?:old|of\s+age)\b"
-            rf"|\b(?:his|her|my|your)\s+(?:\w+-and-)?{_NUMBER}(?:-\w+)?\s+years\b"
-            rf"|(?<!at the )\bage\s+of\b|\baged\b|\b{_PERSON}\s+of\s+(?:about\s+)?{_NUMBER}\b|\b(?:is|was|be|being|am|are|were|under|over|about|turned"
-            rf"|nearly|barely|hardly|scarcely|only|past)\s+(?:\w+-and-)?(?!one\b){_NUMBER}(?:\s+years)?(?=\W|$)"
-            r"(?!\s+(?:o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
-            r"|hundred|pounds?|since|ago|(?!years)\w{3,}s)\b))"
-            r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"
-            r"\s+(?:birthday|year)"
-        ),
+        AGE,
         people=1,
         is_personal=True,
+        words=(
+            "years old age aged twelve fourteen fifteen sixteen"
+            " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy"
+        ),
     ),
     AnswerType(
         "such a name",
@@ -317,7 +188,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])",
             re.IGNORECASE,
         ),
-        _named_thing,
+        match_thing,
         is_close=True,
     ),
     AnswerType(
@@ -332,7 +203,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"\s+(?P<kind>date|day)\b",
             re.IGNORECASE,
         ),
-        _date,
+        match_date,
     ),
     AnswerType(
         "the time of day",
@@ -342,14 +213,14 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         (
             rf"(?i)\bo['’]\s?clock\b|\bnoon\b|\bmidnight\b|\bhalf[-\s]past\b|\bquarter\s+"
             rf"(?:to|past)\b|\b(?:at|past|about|till|until|before|after|struck|nearly)\s+"
-            rf"{_NUMBER}\b|\b{_NUMBER}\s+in\s+the\s+(?:morning|afternoon|evening)"
+            rf"{NUMBER}\b|\b{NUMBER}\s+in\s+the\s+(?:morning|afternoon|evening)"
             r"|\b[ap]\.?m\b|\bdawn\b|\bsun(?:rise|set)\b|\bdusk\b"
         ),
     ),
     AnswerType(
         "when",
         _WHEN,
-        _TIME,
+        TIME,
         people=2,
         verb="says",
         is_topical=True,
@@ -361,7 +232,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             re.IGNORECASE,
         ),
         (
-            rf"(?i)\b(?:{_NUMBER}|a|an|several|some|many|few|{_ORDINAL})[-\s]+(?:\w+[-\s]+)?"
+            rf"(?i)\b(?:{NUMBER}|a|an|several|some|many|few|{ORDINAL})[-\s]+(?:\w+[-\s]+)?"
             r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|mornings?)\b"
             r"|\bfortnight\b"
         ),
@@ -389,8 +260,8 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             re.IGNORECASE,
         ),
         (
-            rf"(?i)\b{_NUMBER}\W+(?:\w+\W+)?(?:pounds?|guineas?|shillings?|pence|dollars?"
-            rf"|francs?|crowns?|a[-\s]year)\b|[£$€]\s?\d|\b{_NUMBER}\s+thousand\b"
+            rf"(?i)\b{NUMBER}\W+(?:\w+\W+)?(?:pounds?|guineas?|shillings?|pence|dollars?"
+            rf"|francs?|crowns?|a[-\s]year)\b|[£$€]\s?\d|\b{NUMBER}\s+thousand\b"
         ),
         is_close=True,
         is_personal=True,
@@ -398,14 +269,14 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "the number",
         re.compile(r"\bhow\s+many\b", re.IGNORECASE),
-        (rf"(?i)\b{_NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
+        (rf"(?i)\b{NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
     ),
     AnswerType(
         "such a name",
         re.compile(
-            rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{_SITES})\b", re.IGNORECASE
+            rf"\b(?:which|what)\s+(?:\w+\s+)?(?P<site>{SITES})\b", re.IGNORECASE
         ),
-        _named_site,
+        match_site,
         is_close=True,
     ),
     AnswerType(
@@ -415,10 +286,11 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             r"|in\s+(?:what|which)\s+(?:part|place|quarter)\b)",
             re.IGNORECASE,
         ),
-        _PLACE,
+        PLACE,
         verb="says",
         is_close=True,
         is_personal=True,
+        words=("live lives lived lodgings house home residence street settled"),
     ),
     AnswerType(
         "why",

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from lrwr.core.chat.extractive.answer_forms import KIN_WORD, KIN_WORD_PATTERN, NAMING
 from lrwr.core.chat.extractive.answer_types import (
-    KIN_WORD,
-    KIN_WORD_PATTERN,
     MARRIAGE_QUESTION,
-    NAMING,
     AnswerType,
     asks_when,
     asks_why,
@@ -87,6 +85,24 @@ def sort_by_value(
         return not has_value[place], -len(named) if has_value[place] else 0
 
     return [passages[place] for place in sorted(range(len(passages)), key=rank)]
+
+
+def count_values(
+    question: ValueQuestion, text: str, sentences: SentenceSplitter
+) -> int:
+    """Return how many values of the kind asked for the sentences of `text` state of the
+    person in question.
+    """
+    answer_type = find_answer_type(question.text)
+    match = answer_type.asks.search(question.text) if answer_type else None
+    if answer_type is None or match is None:
+        return 0
+    gives = answer_type.gives
+    pattern = re.compile(gives if isinstance(gives, str) else gives(match))
+    return sum(
+        len(pattern.findall(text[span.start : span.end]))
+        for span in _find_value(question, text, sentences)
+    )
 
 
 def find_sentences_about_person(
@@ -291,6 +307,9 @@ def _is_said_of(
             and not _is_unreal(text, spans[place], at.start)
             for at in places
         )
+    if answer_type.name == "how the person looks":
+        # "Nell was tall": she is named within the match.
+        places = [Span(at.end - 1, at.end) for at in places]
     if answer_type.name == "the age":
         places = [at for at in places if not _is_unreal(text, spans[place], at.start)]
     return any(subject.owns(text, spans, at) for at in places)

@@ -5,7 +5,7 @@ Every line ends with citation numbers, except lines that say what was not found.
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -20,10 +20,7 @@ from lrwr.core.chat.context.items import (
     load_result_texts,
     map_intentions_to_facets,
 )
-from lrwr.core.chat.extractive.answer_values import (
-    find_sentences_about_person,
-    sort_by_value,
-)
+from lrwr.core.chat.extractive.answer_values import find_sentences_about_person
 from lrwr.core.chat.extractive.doubts import (
     MIN_ANSWERED_COVERAGE,
     describe_chapter_silence,
@@ -37,8 +34,6 @@ from lrwr.core.chat.extractive.doubts import (
 from lrwr.core.chat.extractive.item_kinds import drop_body_alone
 from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
-    find_people_named,
-    iter_profile_names,
     split_question_parts,
 )
 from lrwr.core.chat.extractive.relatives import (
@@ -56,7 +51,10 @@ from lrwr.core.chat.extractive.spoken_lines import (
     describe_uncertain_speaker,
     find_spoken_item,
 )
-from lrwr.core.chat.extractive.subjects import ValueQuestion
+from lrwr.core.chat.extractive.value_search import (
+    build_value_question,
+    order_by_value,
+)
 from lrwr.core.chat.extractive.writer import (
     AnswerPieces,
     AnswerWriter,
@@ -85,10 +83,12 @@ from lrwr.core.model.turns import (
 from lrwr.core.retrieval.excerpts import (
     MAX_PASSAGES_BESIDE_FACTS,
     MAX_QUOTED_PASSAGES,
+    PassageQuote,
     PassageSource,
     select_passage_quotes,
     weigh_question_words,
 )
+from lrwr.core.retrieval.retrievers import WordWeights
 
 __all__ = ["find_question_gap", "stream_extractive_answer"]
 
@@ -253,24 +253,11 @@ class _ExtractiveAnswer:
             yield event
         if not (limit := self._count_passages(facts)):
             return
-        typed = _build_typed_question(self.question, self.plan, self.result, self.parts)
+        typed = build_value_question(self.question, self.plan, self.result, self.parts)
         weights = await weigh_question_words(
             extract_content_words(typed.text), self.source
         )
-        quotes = await select_passage_quotes(
-            typed.text,
-            weights,
-            put_relative_first(
-                self.relative,
-                sort_by_value(typed, self.result.ranked_chunks, self.source.sentences),
-                self.question.narrators,
-                self.source.sentences,
-            ),
-            self.source,
-            partial(
-                find_sentences_about_person, typed, sentences=self.source.sentences
-            ),
-        )
+        quotes = await _quote_passages(self, typed, weights)
         if quotes and not any(facts):
             doubt = describe_doubt(
                 self.question,
@@ -418,6 +405,31 @@ class _ExtractiveAnswer:
         return map(self.writer.say, not_found_text)
 
 
+async def _quote_passages(
+    answer: _ExtractiveAnswer, typed: ValueQuestion, weights: WordWeights
+) -> list[PassageQuote]:
+    """Return what the closest passages have on the question, best first.
+
+    The search by words is left out if not all passages up to the horizon may be quoted:
+    if they must be of certain chapters, or witnessed.
+    """
+    source, question = answer.source, answer.question
+    if question.witnessed or answer.plan.chapters:
+        source = replace(source, search_words=None)
+    ordered = await order_by_value(
+        typed, answer.result.ranked_chunks, source, question.horizon
+    )
+    return await select_passage_quotes(
+        typed.text,
+        weights,
+        put_relative_first(
+            answer.relative, ordered, question.narrators, source.sentences
+        ),
+        source,
+        partial(find_sentences_about_person, typed, sentences=source.sentences),
+    )
+
+
 def _write_near_kin(
     parts: Sequence[QuestionPart], result: RetrievalResult, writer: AnswerWriter
 ) -> AnswerPieces:
@@ -428,41 +440,6 @@ def _write_near_kin(
         doubt = f"{NO_CLEAR_ANSWER}. No relation says who the {phrase} is."
         yield writer.say(f"{doubt} Known relatives:")
         yield from chain.from_iterable(map(writer.facts, lines))
-
-
-def _build_typed_question(
-    question: TurnQuestion,
-    plan: QuestionPlan,
-    result: RetrievalResult,
-    parts: Sequence[QuestionPart],
-) -> ValueQuestion:
-    """Return what the values in passages are compared with."""
-    text = plan.question or question.text
-    named = frozenset[str]().union(*(part.people for part in parts))
-    profiles = [p for p in result.character_profiles if p.name in named]
-    people = (
-        find_people_named(text, question.cast)
-        or [forms for forms in question.cast if not named.isdisjoint(forms)]
-        or [tuple(iter_profile_names(profile)) for profile in profiles]
-    )
-    name_words = {w for forms in people for form in forms for w in form.lower().split()}
-    return ValueQuestion(
-        text=text,
-        people=[
-            [word for form in forms for word in extract_content_words(form)]
-            for forms in people
-        ],
-        forms=[form for forms in people for form in forms],
-        topic=[w for p in parts for w in p.words.weights if w not in name_words],
-        others=extract_content_words(
-            " ".join(
-                form for forms in question.cast if forms not in people for form in forms
-            )
-        ),
-        has_narrator=any(
-            set(forms) & set(chain(*people)) for forms in question.narrators
-        ),
-    )
 
 
 def find_question_gap(

@@ -23,7 +23,7 @@ FORMS_OF_ADDRESS = frozenset(
 )
 """Words of names that many people share, and that therefore identify nobody."""
 
-SENTENCES_BEFORE = 3
+SENTENCES_BEFORE = 5
 """Sentences before one with a pronoun that may name the person whom it means."""
 
 OWNER_DISTANCE = 300
