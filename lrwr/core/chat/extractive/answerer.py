@@ -51,6 +51,7 @@ from lrwr.core.chat.extractive.spoken_lines import (
     describe_uncertain_speaker,
     find_spoken_item,
 )
+from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.extractive.value_search import (
     build_value_question,
     order_by_value,
