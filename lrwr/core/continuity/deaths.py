@@ -180,18 +180,26 @@ def _iter_names_near_death(
     by_first: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         by_first.setdefault(name.split()[0].rstrip("."), []).append(name)
-    sentences = (
-        (document, sentence)
-        for document in material.view.order.story
-        if material.view.is_document_visible(document)
-        for sentence in find_death_sentences(material.view.texts[document].text)
-    )
-    for document, sentence in sentences:
+    for document in filter(
+        material.view.is_document_visible, material.view.order.story
+    ):
         text = material.view.texts[document].text
-        for word in _CAPITALIZED.finditer(text, sentence.start, sentence.end):
-            forms = by_first.get(word.group().rstrip("."), ())
-            if end := _match_name(text, word.start(), forms):
-                yield document, Span(word.start(), end), sentence
+        for word, start, sentence in _find_words_near_death(text):
+            forms = by_first.get(word)
+            if forms and (end := _match_name(text, start, forms)):
+                yield document, Span(start, end), sentence
+
+
+@lru_cache(maxsize=8_192)
+def _find_words_near_death(text: str) -> tuple[tuple[str, int, Span], ...]:
+    """Return the capitalized words in sentences with a word of death: the word without
+    a period, its offset, and the place of the sentence.
+    """
+    return tuple(
+        (word.group().rstrip("."), word.start(), sentence)
+        for sentence in find_death_sentences(text)
+        for word in _CAPITALIZED.finditer(text, sentence.start, sentence.end)
+    )
 
 
 @lru_cache(maxsize=8_192)
@@ -212,8 +220,11 @@ def _match_name(text: str, start: int, names: Sequence[str]) -> int:
     return 0
 
 
+@lru_cache(maxsize=8_192)
 def is_told_dead(text: str, sentence: Span, name: Span) -> bool:
-    """Return whether the sentence says of the person at `name` that they died."""
+    """Return whether the sentence says of the person at `name` that they died;
+    remembered, as `find_death_sentences` is.
+    """
     words = text[sentence.start : sentence.end]
     form = re.escape(text[name.start : name.end])
     if not _compile_death(form).search(words):

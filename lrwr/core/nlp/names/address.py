@@ -91,7 +91,9 @@ def join_people_by_address(clusters: NameClusters, pairs: AddressPairs) -> None:
             continue
         if _move_shared(clusters, called, answering[0]):
             renamed.append(answering[0])
-        bearers = [p for p in clusters.people if called in p.forms]
+        bearers = clusters.index.find("forms", called)
+        # The index has no names that were moved since the last merge.
+        bearers += [p for p in renamed if called in p.forms and p not in bearers]
         if len(bearers) != 1 or bearers[0] is answering[0]:
             continue
         if _join(clusters, called, bearers[0], answering[0]):

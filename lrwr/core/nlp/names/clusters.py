@@ -1,6 +1,6 @@
 """The people found so far: name clusters, and an index of them by their names."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.nlp.names.lexicon import GivenNameIndex
@@ -39,27 +39,23 @@ class PeopleIndex:
         if position == new:
             self._people.append(person)
             self._keys.append({})
+        keys = self._keys[position]
         for kind, words in _list_words(person):
+            if len(words) == len(keys.get(kind, ())):
+                continue  # between updates, words are only added
             new_words = self._add_words(position, kind, words)
             if kind == "forms":
                 joined = {_join(person.forms[name].words) for name in new_words}
-                self._add_words(position, "words", joined, is_part=True)
+                self._add_words(position, "words", joined)
             elif kind == "givens":
                 for given_name in new_words:
                     self._givens.add(given_name)
 
     def _add_words(
-        self,
-        position: int,
-        kind: str,
-        words: Collection[str],
-        *,
-        is_part: bool = False,
+        self, position: int, kind: str, words: Collection[str]
     ) -> Collection[str]:
-        """Index the new ones of all words of a kind, or of some; return these."""
+        """Index the new ones of some words of a kind, and return them."""
         indexed = self._keys[position].setdefault(kind, set())
-        if not is_part and len(words) == len(indexed):
-            return ()  # between updates, words are only added
         new_words = set(words) - indexed
         indexed |= new_words
         for word in new_words:
@@ -126,16 +122,19 @@ class PeopleIndex:
         return [self._people[position] for position in sorted(positions)]
 
 
-def _list_words(person: PersonCluster) -> Iterator[tuple[str, Collection[str]]]:
-    """Yield the words of a person's names, by kind."""
-    yield "forms", person.forms.keys()
-    yield "givens", person.givens
-    yield "lasts", person.lasts
-    yield "titles", person.titles.keys()
+def _list_words(person: PersonCluster) -> list[tuple[str, Collection[str]]]:
+    """Return the words of a person's names, by kind."""
+    words: list[tuple[str, Collection[str]]] = [
+        ("forms", person.forms.keys()),
+        ("givens", person.givens),
+        ("lasts", person.lasts),
+        ("titles", person.titles.keys()),
+    ]
     if person.parts:
-        yield "parts", person.parts
+        words.append(("parts", person.parts))
     if person.noted:
-        yield "noted", person.givens
+        words.append(("noted", person.givens))
+    return words
 
 
 def _join(words: Sequence[str]) -> str:

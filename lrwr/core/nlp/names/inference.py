@@ -23,7 +23,6 @@ from lrwr.core.nlp.names.overrides import NameOverrides, apply_name_overrides
 from lrwr.core.nlp.names.person import (
     PersonCluster,
     compute_min_mentions,
-    is_person_form,
     is_worth_listing,
     sum_person_cues,
 )
@@ -218,7 +217,7 @@ def _infer_from_counts(
     unassigned = dict(forms)
     seed_name_clusters(merge_note_people(noted, decided), unassigned, clusters)
     cluster_name_forms(
-        [form for form in unassigned.values() if is_person_form(form, counted)],
+        [form for name, form in unassigned.items() if name in counts.person_names],
         clusters,
     )
     split_namesakes(clusters)

@@ -1,7 +1,14 @@
 """Counts of names over all documents: the evidence summed up, and the forms of names."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 
 from lrwr.core.nlp.names.evidence import (
@@ -25,6 +32,7 @@ from lrwr.core.nlp.names.name_form import (
     find_given_word,
     score_given_name_gender,
 )
+from lrwr.core.nlp.names.person import is_person_form
 
 _MIN_NAME_SHARE = 0.7
 """Minimum share of capitalised occurrences inside sentences for a word to be a name."""
@@ -186,6 +194,9 @@ class NameCounts:
         self._raws: dict[str, set[str]] = {}
         self._groups: dict[str, list[tuple[tuple[int, int], NameForm]]] = {}
         self._forms: Mapping[str, NameForm] | None = None
+        self._person_names: set[str] = set()
+        self._names_by_key: dict[str, set[str]] = {}
+        self._unjudged: set[str] = set()
 
     @property
     def forms(self) -> Mapping[str, NameForm]:
@@ -196,6 +207,19 @@ class NameCounts:
             self._merge_again(self._add_to_groups(self.totals.forms))
             score_given_name_gender(self.forms.values())
         return self._forms or {}
+
+    @property
+    def person_names(self) -> Collection[str]:
+        """The names in `forms` that can be those of a single person."""
+        forms = self.forms
+        for key in self._unjudged:
+            names = self._names_by_key.get(key, set())
+            self._person_names.difference_update(names)
+            self._person_names.update(
+                name for name in names if is_person_form(forms[name], forms)
+            )
+        self._unjudged.clear()
+        return self._person_names
 
     def settle(self, raw: str) -> str:
         """Return the name within a form; see `settle_name_form`."""
@@ -356,10 +380,18 @@ class NameCounts:
         """Merge the forms of these groups; return their given names, old and new."""
         words: set[str] = set()
         for key in keys:
-            words.update(find_given_word(form) for _, form in self._groups.pop(key, ()))
-            if group := self._merge_group(self._raws.get(key, ())):
-                self._groups[key] = group
-                words.update(find_given_word(form) for _, form in group)
+            old = self._groups.pop(key, ())
+            new = self._merge_group(self._raws.get(key, ()))
+            for _, form in old:
+                self._names_by_key[_word_key(form)].discard(form.name)
+                self._person_names.discard(form.name)
+            for _, form in new:
+                self._names_by_key.setdefault(_word_key(form), set()).add(form.name)
+            if new:
+                self._groups[key] = new
+            for _, form in (*old, *new):
+                words.add(find_given_word(form))
+                self._unjudged.update(_list_dependent_keys(form))
         ranked = sorted(
             (item for group in self._groups.values() for item in group),
             key=lambda item: item[0],
@@ -387,6 +419,20 @@ class NameCounts:
             form.counts.pop("first", None)
         _fold_capitals(forms)
         return [item for name, item in forms.items() if not _is_heading_or_firm(name)]
+
+
+def _word_key(form: NameForm) -> str:
+    """Return the last word of a form without a plural -s, its title if it has none."""
+    return form.words[-1].removesuffix("s") if form.words else form.title
+
+
+def _list_dependent_keys(form: NameForm) -> Iterator[str]:
+    """Yield the keys of all forms that `is_person_form` may judge by this one.
+
+    It compares forms with the last word of their names: "Mr. Gannet", "the Gannets".
+    """
+    word = form.name.rpartition(" ")[2]
+    yield from (_word_key(form), word, word.removesuffix("s"))
 
 
 def _fold_capitals(forms: dict[str, tuple[tuple[int, int], NameForm]]) -> None:

@@ -111,13 +111,14 @@ def find_possible_eldest(
 
     A younger one is "Miss Nell". If all are, the form is shared by them.
     """
+    elder = [person for person in women if not _is_younger_sister(person)]
+    if len(elder) == len(women):
+        return women
     family = clusters.names.get(f"{form.name}s")
     sizes = [_count_with_given(person, lone) for person in women]
     least = max(_KNOWN_SISTER, max(sizes, default=0) * _SISTER_SHARE)
     known = sum(size >= least for size in sizes)
-    sisters = known > 1 or (family is not None and family.n > form.n / 10)
-    elder = [person for person in women if not _is_younger_sister(person)]
-    if not sisters or len(elder) == len(women):
+    if known < 2 and (family is None or family.n <= form.n / 10):
         return women
     if not elder and len(women) > 1:
         clusters.shared.append((form, sorted(women, key=lambda person: -person.n)))
@@ -199,6 +200,8 @@ def split_namesakes(clusters: NameClusters) -> None:
     for person in list(clusters.people):
         bare = [form for form in person.forms.values() if is_single_word(form)]
         full = [form for form in person.forms.values() if not is_single_word(form)]
+        if not bare or not full:
+            continue
         own, other = (
             {document for form in forms for document in form.by_document}
             for forms in (bare, full)
@@ -269,10 +272,9 @@ def join_wives(
     surname, "Miss Tallow", which is hardly used once there is a "Mrs. Vale". A wife
     never has that of a girl, and there is no other woman of the name.
     """
-    marriages, coordinated = (
-        _count_couples(clusters, weddings),
-        _count_couples(clusters, pairs),
-    )
+    owners = {name: person for person in clusters.people for name in person.forms}
+    marriages = _count_couples(owners, weddings)
+    coordinated = _count_couples(owners, pairs)
     by_id = {id(person): person for person in clusters.people}
     married: list[tuple[PersonCluster, PersonCluster]] = []
     for wife in [person for person in clusters.people if _is_only_married(person)]:
@@ -310,10 +312,12 @@ def _find_husbands(
 
 
 def _count_couples(
-    clusters: NameClusters, weddings: Mapping[frozenset[str], int]
+    owners: Mapping[str, PersonCluster], weddings: Mapping[frozenset[str], int]
 ) -> dict[int, Counter[int]]:
-    """Return, by the id of a person, the ids of those named with them in `weddings`."""
-    owners = {name: person for person in clusters.people for name in person.forms}
+    """Return, by the id of a person, the ids of those named with them in `weddings`.
+
+    `owners` maps each name to its person.
+    """
     couples: dict[int, Counter[int]] = {}
     for pair, n in weddings.items():
         people = [owners[name] for name in pair if name in owners]
