@@ -5,7 +5,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    normalize_word,
+    normalize_words,
+)
 from lrwr.core.nlp.names.lexicon import NAME_TITLES, is_non_name
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[“\"‘'(*\[]*$")
@@ -187,7 +192,7 @@ def _contains_words(words: Sequence[str], form: Sequence[str]) -> bool:
 @lru_cache(maxsize=256)
 def fold_words(text: str) -> tuple[str, ...]:
     """Return the normalized words of `text`."""
-    return tuple(normalize_word(word) for word in WORD_PATTERN.findall(text))
+    return tuple(normalize_words(text))
 
 
 def _strip_possessive(word: str) -> str:

@@ -12,7 +12,7 @@ from lrwr.core.attribution.citations import (
     list_plain_words,
     parse_numbers,
 )
-from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
+from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word, normalize_words
 from lrwr.core.model.turns import Citation, WebCitation
 from lrwr.core.web.citations import WEB_MARK, parse_web_marks
 
@@ -287,7 +287,7 @@ def find_differing_words(quotation: str, sources: Sequence[str]) -> tuple[str, .
     plain = [normalize_word(word) for word in words]
     best: frozenset[str] = frozenset()
     for source in sources:
-        source_words = [normalize_word(word) for word in WORD_PATTERN.findall(source)]
+        source_words = normalize_words(source)
         for at in range(0, max(1, len(source_words) - len(words)), 4):
             window = frozenset(source_words[at : at + len(words) + 4])
             best = max(best, window & frozenset(plain), key=len)

@@ -12,7 +12,13 @@ from types import MappingProxyType
 
 from lrwr.core.bible.profiles import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
-from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, normalize_word
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    Span,
+    normalize_word,
+    normalize_words,
+)
 from lrwr.core.model.turns import NameMatch
 from lrwr.core.nlp.names import lookup
 from lrwr.core.nlp.names.lexicon import (
@@ -21,6 +27,7 @@ from lrwr.core.nlp.names.lexicon import (
     fold_name,
     is_non_name,
 )
+from lrwr.core.nlp.names.lookup import strip_possessive
 
 EXACT_NAME_CONFIDENCE = 0.95
 """Confidence of an exact name. Below 1.0 because some names are common words, too."""
@@ -116,7 +123,7 @@ def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...
     """Return every character of `bible` with the name or alias `name`, ignoring case
     and a leading article.
     """
-    folded_name = fold_name(_strip_possessive(name))
+    folded_name = fold_name(strip_possessive(name))
     if not folded_name:
         return ()
     # Names are indexed; those that only claims give are not.
@@ -228,7 +235,7 @@ def normalize_element_name(name: str) -> str:
     In lower case, without a leading article, punctuation and possessive endings; the
     last word is singular.
     """
-    words = [normalize_word(word) for word in WORD_PATTERN.findall(name)]
+    words = normalize_words(name)
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
     if words:
@@ -285,7 +292,7 @@ def list_forms_of_known(whole: Bible, known_names: Collection[str]) -> frozenset
 
 
 def _list_own_words(name: str) -> set[str]:
-    return {normalize_word(word) for word in WORD_PATTERN.findall(name)} - NAME_TITLES
+    return set(normalize_words(name)) - NAME_TITLES
 
 
 def list_cast_forms(bible: Bible) -> tuple[tuple[str, ...], ...]:
@@ -306,10 +313,6 @@ def _all_names(character_profile: CharacterProfile) -> Iterator[str]:
     yield character_profile.name
     yield from (form.name for form in character_profile.aliases)
     yield from (claim.value for claim in character_profile.also_called)
-
-
-def _strip_possessive(name: str) -> str:
-    return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
 
 
 def _singular(word: str) -> str:
@@ -414,7 +417,7 @@ def _longest(
 
 def _name_span(first: re.Match[str], last: re.Match[str]) -> Span:
     """Return the span of a name, without a final "'s"."""
-    return Span(first.start(), last.start() + len(_strip_possessive(last[0])))
+    return Span(first.start(), last.start() + len(strip_possessive(last[0])))
 
 
 def _find_unknown_names(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:

@@ -31,7 +31,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.model.text import normalize_words, stem_lightly
 from lrwr.core.ports.story_stores import DocumentFact
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -199,7 +199,7 @@ def normalize_value(text: str) -> str:
 
     If nothing is left, the whole text in lower case.
     """
-    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
+    words = normalize_words(text)
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 

@@ -332,7 +332,7 @@ class MeteredChatModel:
         usage = Usage()
         try:
             reply = await self._chat.fill(messages, shape)
-            usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+            usage = reply.usage
         except ServiceUnavailable:
             usage = Usage(calls=1, failed=1)
             raise

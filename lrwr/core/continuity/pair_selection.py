@@ -326,10 +326,7 @@ def _narration(text: str, span: Span, quoted: Iterable[Span]) -> str:
 
 def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
     """Return whether `span` shares a character with one of `others`."""
-    return any(
-        other_span.start < span.end and span.start < other_span.end
-        for other_span in others
-    )
+    return any(other_span.overlaps(span) for other_span in others)
 
 
 def _build_statement(

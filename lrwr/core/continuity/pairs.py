@@ -28,7 +28,12 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.text import Span, extract_content_words, stem_lightly
+from lrwr.core.model.text import (
+    Span,
+    extract_content_words,
+    is_inside_word,
+    stem_lightly,
+)
 from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
@@ -123,15 +128,11 @@ def _context_span(text: str, core: Span, own_part: Span) -> Span:
     paragraph = find_enclosing_paragraph(text, core)
     start = max(own_part.start, paragraph.start, core.start - PAIR_CONTEXT_CHARS)
     end = min(own_part.end, paragraph.end, core.end + PAIR_CONTEXT_CHARS)
-    while start < core.start and _inside_word(text, start):
+    while start < core.start and is_inside_word(text, start):
         start += 1
-    while end > core.end and _inside_word(text, end):
+    while end > core.end and is_inside_word(text, end):
         end -= 1
     return Span(start, end)
-
-
-def _inside_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 DESCRIPTION_ATTRIBUTE = "description"

@@ -111,7 +111,7 @@ def _document_statements(
     quoted = list(find_quoted_spans(text)) if is_story else []
     for hit in hits:
         span = Span(*hit.span())
-        if any(q.start < span.end and span.start < q.end for q in quoted):
+        if any(span.overlaps(q) for q in quoted):
             continue
         if not is_asserted_in_context(text, span) or mentions_change(text, span):
             continue

@@ -122,7 +122,7 @@ def _is_relevant(
     content_stems = (
         extract_content_stems(text) - extract_content_stems(pair.about) - STOP_WORDS
     )
-    return core.start < place.end and place.start < core.end and bool(content_stems)
+    return core.overlaps(place) and bool(content_stems)
 
 
 def _is_dialogue(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -> bool:
@@ -137,7 +137,7 @@ def _is_dialogue(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -
     ]
     text = knowledge.texts[passage.document].text
     return any(
-        spoken_span.start < span.end and span.start < spoken_span.end
+        spoken_span.overlaps(span)
         for spoken_span in (*find_quoted_spans(text), *spoken_spans)
     )
 

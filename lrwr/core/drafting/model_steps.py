@@ -196,7 +196,7 @@ class ModelSteps:
             reply = await self._chat.fill(
                 messages, replace(prompt.shape, most_tokens=most)
             )
-            usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+            usage = reply.usage
         finally:
             self.usage += usage
             self._budget.settle(reserved, usage)

@@ -25,13 +25,7 @@ from lrwr.core.model.language_model import (
     build_strict_schema,
     extract_json_object,
 )
-from lrwr.core.model.text import (
-    STOP_WORDS,
-    WORD_PATTERN,
-    LineIndex,
-    Span,
-    normalize_word,
-)
+from lrwr.core.model.text import STOP_WORDS, LineIndex, Span, normalize_words
 from lrwr.core.ports.models import ReplyShape
 
 COMPARED_TOKENS = 2_400
@@ -141,14 +135,10 @@ def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
     parsed = [_parse_conflict(row, brief.items, draft) for row in others]
     conflicts: list[BriefConflict] = []
     for conflict in filter(None, parsed):
-        if not any(_overlap(conflict.span, other.span) for other in conflicts):
+        if not any(conflict.span.overlaps(other.span) for other in conflicts):
             conflicts.append(conflict)
     chosen = tuple(conflicts[:MAX_CONFLICTS])
     return DraftReview(tuple(proofs), chosen, parsed.count(None))
-
-
-def _overlap(span: Span, other: Span) -> bool:
-    return span.start < other.end and other.start < span.end
 
 
 def _parse_proof(row: object) -> BeatProof:
@@ -178,7 +168,7 @@ def _parse_conflict(
 
 def _is_telling(quote: str) -> bool:
     """Return whether a quotation has at least two words, and not only function words."""
-    words = [normalize_word(word) for word in WORD_PATTERN.findall(quote)]
+    words = normalize_words(quote)
     return len(words) > 1 and not STOP_WORDS.issuperset(words)
 
 

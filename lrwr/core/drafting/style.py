@@ -263,21 +263,17 @@ def _add(new: Repetition, repetitions: list[Repetition]) -> None:
     """
     for other in repetitions:
         is_reported = other.span.holds(new.span) and other.is_verbatim
-        if is_reported or (not new.is_verbatim and _overlap(other.span, new.span)):
+        if is_reported or (not new.is_verbatim and other.span.overlaps(new.span)):
             return
     repetitions[:] = [
         other
         for other in repetitions
         if not (
             new.span.holds(other.span)
-            or (not other.is_verbatim and _overlap(new.span, other.span))
+            or (not other.is_verbatim and new.span.overlaps(other.span))
         )
     ]
     repetitions.append(new)
-
-
-def _overlap(span: Span, other: Span) -> bool:
-    return span.start < other.end and other.start < span.end
 
 
 class _RunIndex:

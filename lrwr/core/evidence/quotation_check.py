@@ -18,7 +18,12 @@ from lrwr.core.evidence.results import (
 )
 from lrwr.core.evidence.statements import DraftStatement, is_saying
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    normalize_word,
+    normalize_words,
+)
 
 MIN_WORDING_SHARE = 0.5
 """Share of the words of a quotation that a text must have, in their order, to be shown
@@ -260,7 +265,7 @@ def find_nearest_wording(quotation: str, texts: Sequence[str]) -> str:
     """Return the words of `texts` that are most similar to `quotation`, as many as it
     has; empty if fewer than `MIN_WORDING_SHARE` of its words stand there in their order.
     """
-    words = [normalize_word(word) for word in WORD_PATTERN.findall(quotation)]
+    words = normalize_words(quotation)
     best, wording = (MIN_WORDING_SHARE, 0), ""
     for text in texts:
         places = list(WORD_PATTERN.finditer(text))

@@ -17,6 +17,7 @@ from lrwr.core.model.text import (
     SentenceSplitter,
     Span,
     normalize_word,
+    normalize_words,
 )
 from lrwr.core.ports.stores import DocumentText
 
@@ -151,7 +152,7 @@ def is_english(text: str) -> bool:
     """Return whether enough words of `text` are English function words; True for a text
     of few words.
     """
-    words = [normalize_word(word) for word in WORD_PATTERN.findall(text)]
+    words = normalize_words(text)
     common = sum(word in STOP_WORDS for word in words)
     return len(words) < MIN_LANGUAGE_WORDS or common >= MIN_ENGLISH_SHARE * len(words)
 

@@ -61,6 +61,10 @@ class Span:
         """Return whether `other` lies entirely within this span; equal spans do."""
         return self.start <= other.start and other.end <= self.end
 
+    def overlaps(self, other: "Span") -> bool:
+        """Return whether this span and `other` share a character."""
+        return self.start < other.end and other.start < self.end
+
 
 def build_title(question: str) -> str:
     """Return the topic of `question` as a title of at most `MAX_TITLE_CHARS` characters.
@@ -144,6 +148,25 @@ def normalize_word(word: str) -> str:
     return _POSSESSIVE.sub("", word.lower())
 
 
+def normalize_words(text: str) -> list[str]:
+    """Return the words of `text`, in text order, as `normalize_word` returns them."""
+    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
+
+
+def replace_surrogates(text: str) -> str:
+    """Return `text` with `?` for each lone surrogate, which UTF-8 does not encode; a
+    terminal may pass them on.
+
+    The length stays the same, so that offsets into the text remain valid.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def is_inside_word(text: str, at: int) -> bool:
+    """Return whether offset `at` is between two letters or digits."""
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
 def strip_closing_mark(text: str) -> str:
     """Return `text` without the mark of a quotation that ends before it: "said Mags" of
     "” said Mags".
@@ -158,9 +181,7 @@ def extract_content_words(text: str) -> list[str]:
     A text that consists of stop words returns all of its words, so that "Who was he?"
     can still be searched for.
     """
-    words = list(
-        dict.fromkeys(normalize_word(word) for word in WORD_PATTERN.findall(text))
-    )
+    words = list(dict.fromkeys(normalize_words(text)))
     return [word for word in words if word not in STOP_WORDS] or words
 
 

@@ -46,6 +46,11 @@ class ChatReply:
     prompt_tokens: int
     completion_tokens: int
 
+    @property
+    def usage(self) -> Usage:
+        """The use of one call."""
+        return Usage(1, self.prompt_tokens, self.completion_tokens)
+
 
 class ChatModel(Protocol):
     """One language model of one server.

@@ -122,7 +122,7 @@ class ModelRanker:
             ) from error
         choice = parse_chosen_passages(reply.text, len(passages))
         if self._store is not None:
-            usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+            usage = reply.usage
             await self._store.save_replies({key: reply.text}, usage)
         return choice
 

@@ -17,6 +17,7 @@ from lrwr.core.model.text import (
     extract_capitalized_words,
     extract_content_words,
     normalize_word,
+    normalize_words,
     stem_lightly,
     stem_word,
 )
@@ -276,7 +277,7 @@ def extract_search_words(question: str) -> list[str]:
     names = _NAMES.intersection(extract_capitalized_words(question))
     if not names:
         return extract_content_words(question)
-    words = dict.fromkeys(_words(question))
+    words = dict.fromkeys(normalize_words(question))
     return [word for word in words if word in names or word not in STOP_WORDS]
 
 
@@ -286,7 +287,7 @@ def extract_adjacent_words(question: str) -> list[str]:
     """
     pairs = (
         f"{first} {second}"
-        for first, second in pairwise(_words(question))
+        for first, second in pairwise(normalize_words(question))
         if first not in STOP_WORDS or second not in STOP_WORDS
     )
     return list(dict.fromkeys(pairs))[:MAX_PHRASES]
@@ -341,7 +342,7 @@ def expand_query(question: str) -> list[str]:
     """Return what to search for besides the words of `question`: the words for its
     expressions of two words, such as "give up", then its related words.
     """
-    words = _words(question)
+    words = normalize_words(question)
     stems = set(map(_stem, words))
     phrases = (
         substitutes for heads, substitutes in _load_phrases().items() if heads <= stems
@@ -418,7 +419,3 @@ def _iter_entries(table: str) -> Iterator[tuple[list[str], list[str]]]:
         heads, colon, substitutes = entry.partition(":")
         if colon:
             yield heads.split(), substitutes.split()
-
-
-def _words(text: str) -> list[str]:
-    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]

@@ -343,9 +343,7 @@ def find_context_lines(
         if scene.span.holds(part) or part.holds(span)
         for line in _iter_lines(text, part)
     ]
-    touched = [
-        line for line in lines if line.start < span.end and span.start < line.end
-    ]
+    touched = [line for line in lines if line.overlaps(span)]
     before = [line for line in lines if line.end <= span.start]
     after = [line for line in lines if line.start >= span.end]
     return ContextLines(

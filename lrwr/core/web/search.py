@@ -285,9 +285,7 @@ def _find_covered_indexes(tokens: Sequence[_QueryToken], keys: set[str]) -> set[
 
 
 def _overlaps_any(token: _QueryToken, spans: Sequence[Span]) -> bool:
-    return any(
-        token.span.start < span.end and span.start < token.span.end for span in spans
-    )
+    return any(token.span.overlaps(span) for span in spans)
 
 
 def _iter_quotations(text: str) -> Iterator[tuple[Span, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.language_model import Usage, compute_total_price
-from lrwr.core.model.text import WORD_PATTERN, normalize_word
+from lrwr.core.model.text import WORD_PATTERN, normalize_words
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import Answerer, AnswerJudge, GroundedAnswer
@@ -257,7 +257,7 @@ def _normalize(text: str) -> str:
 
 
 def _words(text: str) -> Counter[str]:
-    words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
+    words = normalize_words(text)
     return Counter(word for word in words if word not in _ARTICLES)
 
 

@@ -22,7 +22,6 @@ from lrwr.core.model.turns import NO_CLEAR_ANSWER, NOT_MENTIONED, Citation, Turn
 from lrwr.core.ports.models import (
     ChatMessage,
     ChatModel,
-    ChatReply,
     GroundedAnswer,
     ReplyShape,
 )
@@ -130,7 +129,7 @@ class ContextReader:
         usage = Usage()
         for _ in range(TRIES):
             reply = await self.chat.fill(messages, _reply_shape())
-            usage += _reply_usage(reply)
+            usage += reply.usage
             try:
                 text, is_told = _parse_reply(reply.text)
             except MalformedReply:
@@ -285,12 +284,4 @@ def _build_citation(number: int, reader_input: ReaderInput) -> Citation:
         span=piece.span,
         lines=reader_input.texts[piece.document].lines.lines_of(piece.span),
         text=piece.text,
-    )
-
-
-def _reply_usage(reply: ChatReply) -> Usage:
-    return Usage(
-        calls=1,
-        prompt_tokens=reply.prompt_tokens,
-        completion_tokens=reply.completion_tokens,
     )

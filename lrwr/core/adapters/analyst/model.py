@@ -28,7 +28,6 @@ from lrwr.core.ports.models import (
     EXCERPTS_PER_CALL,
     ChatMessage,
     ChatModel,
-    ChatReply,
     Excerpt,
     ExcerptFinding,
 )
@@ -166,7 +165,7 @@ class ModelAnalyst:
     ) -> tuple[S | None, Usage]:
         """Return the parsed reply, or None if it is invalid even after one repair."""
         first = await self._chat.fill(messages, build_reply_shape(kind))
-        usage = _reply_usage(first)
+        usage = first.usage
         parsed, problem = _parse_reply(first.text, kind)
         if parsed is None and repair:
             repair_messages = build_analyst_repair_messages(
@@ -174,7 +173,7 @@ class ModelAnalyst:
             )
             second = await self._chat.fill(repair_messages, build_reply_shape(kind))
             parsed, _ = _parse_reply(second.text, kind)
-            usage += _reply_usage(second) + Usage(repaired=1)
+            usage += second.usage + Usage(repaired=1)
         return parsed, usage + Usage(failed=int(parsed is None))
 
 
@@ -207,14 +206,6 @@ def _parse_reply(text: str, kind: type[S]) -> tuple[S | None, str]:
             for fault in faults[:_MAX_PROBLEMS]
         ]
         return None, "; ".join(problems)
-
-
-def _reply_usage(reply: ChatReply) -> Usage:
-    return Usage(
-        calls=1,
-        prompt_tokens=reply.prompt_tokens,
-        completion_tokens=reply.completion_tokens,
-    )
 
 
 def _no_finding(excerpt: Excerpt) -> ExcerptFinding:

@@ -19,7 +19,7 @@ from lrwr.core.model.facts import (
     PassageField,
     WorldField,
 )
-from lrwr.core.model.language_model import Usage
+from lrwr.core.model.language_model import Usage, flatten_reply_text
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import UNSURE_MARK, Excerpt
@@ -96,15 +96,15 @@ class QuoteMatcher:
         line.
         """
         kept_details = tuple(
-            (name, flatten_analyst_text(text))
+            (name, flatten_reply_text(text))
             for name, text in details
-            if flatten_analyst_text(text)
+            if flatten_reply_text(text)
         )
         return Fact(
             about,
-            flatten_analyst_text(subject),
-            flatten_analyst_text(field),
-            flatten_analyst_text(value),
+            flatten_reply_text(subject),
+            flatten_reply_text(field),
+            flatten_reply_text(value),
             spans,
             self.keeper,
             certainty,
@@ -125,16 +125,6 @@ class QuoteMatcher:
         """
         probable = Certainty.PROBABLE
         return self.fact(about, subject, field, value, spans, certainty=probable)
-
-
-def flatten_analyst_text(text: str) -> str:
-    """Return `text` on one line, trimmed, with single spaces for white space and
-    unprintable characters.
-    """
-    printable = "".join(
-        character if character.isprintable() else " " for character in text
-    )
-    return " ".join(printable.split())
 
 
 def build_passage_facts(
@@ -194,7 +184,7 @@ def _scenes(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for scene in reply.scenes:
         spans = evidence.find(scene.opening)
         for field, value in (("pov", scene.pov), ("recap", scene.recap)):
-            if spans and flatten_analyst_text(value):
+            if spans and flatten_reply_text(value):
                 yield evidence.guess(FactAbout.SCENE, field, value, spans)
 
 
@@ -202,7 +192,7 @@ def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for person in reply.people:
         spans = evidence.find(person.quote)
         attribute = (
-            flatten_analyst_text(person.what).lower()
+            flatten_reply_text(person.what).lower()
             if person.kind == "attribute"
             else ""
         )
@@ -210,8 +200,8 @@ def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
             continue
         if (
             spans
-            and flatten_analyst_text(person.who)
-            and flatten_analyst_text(person.value)
+            and flatten_reply_text(person.who)
+            and flatten_reply_text(person.value)
         ):
             field, detail = _FIELDS[person.kind], ("attribute", attribute)
             yield evidence.fact(
@@ -224,8 +214,8 @@ def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for relation in reply.relations:
         spans, person, subject = (
             evidence.find(relation.quote),
-            flatten_analyst_text(relation.person),
-            flatten_analyst_text(relation.of),
+            flatten_reply_text(relation.person),
+            flatten_reply_text(relation.of),
         )
         if spans and subject and person and subject != person:
             # In "Nell's sister Mags" the subject is Nell: the person whose sister it is.
@@ -237,13 +227,13 @@ def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 
 def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for element in reply.world:
-        spans, name = evidence.find(element.quote), flatten_analyst_text(element.name)
+        spans, name = evidence.find(element.quote), flatten_reply_text(element.name)
         if not spans or not name:
             continue
         yield evidence.fact(
             FactAbout.WORLD, name, WorldField.ELEMENT_TYPE, element.type, spans
         )
-        if described := flatten_analyst_text(element.about):
+        if described := flatten_reply_text(element.about):
             field = WorldField.DESCRIPTION
             yield evidence.fact(FactAbout.WORLD, name, field, described, spans)
         for person in _unique_texts(element.people):
@@ -254,7 +244,7 @@ def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for event in reply.events:
         spans = evidence.find(event.quote)
-        if spans and flatten_analyst_text(event.what):
+        if spans and flatten_reply_text(event.what):
             involved = [("involved", person) for person in _unique_texts(event.people)]
             feels = [("feels", feeling) for feeling in _feelings(event.feelings)]
             details = *involved, *feels, ("story_grid_tag", event.tag)
@@ -267,7 +257,7 @@ def _feelings(texts: Iterable[str]) -> Iterator[str]:
     """Yield "NAME: feeling" for each text of that form."""
     for text in texts:
         person, _, feels = (
-            part.strip() for part in flatten_analyst_text(text).partition(":")
+            part.strip() for part in flatten_reply_text(text).partition(":")
         )
         if person and feels:
             yield f"{person}: {feels}"
@@ -278,8 +268,8 @@ def _told(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
         spans = evidence.find(telling.quote)
         if (
             spans
-            and flatten_analyst_text(telling.who)
-            and flatten_analyst_text(telling.fact)
+            and flatten_reply_text(telling.who)
+            and flatten_reply_text(telling.fact)
         ):
             hearers = [("hearer", name) for name in _unique_texts(telling.to)]
             yield evidence.fact(
@@ -297,7 +287,7 @@ def _gap(
     gap: ExtractedGap, evidence: QuoteMatcher, suggestion: str = ""
 ) -> Fact | None:
     spans = evidence.find(gap.quote)
-    if not spans or not flatten_analyst_text(gap.what):
+    if not spans or not flatten_reply_text(gap.what):
         return None
     detail = ("suggestion", suggestion)
     return evidence.fact(FactAbout.GAP, gap.who, gap.what, gap.implied, spans, detail)
@@ -307,6 +297,6 @@ def _unique_texts(texts: Iterable[str]) -> list[str]:
     """Return the texts on one line each, without duplicates and empty ones."""
     return list(
         dict.fromkeys(
-            flattened for text in texts if (flattened := flatten_analyst_text(text))
+            flattened for text in texts if (flattened := flatten_reply_text(text))
         )
     )

@@ -95,7 +95,7 @@ class CorrectnessJudge:
             reply = await self._chat.fill(_messages(sample, self._mark), _shape())
         except ServiceUnavailable as error:
             return JudgeResult({}, {CORRECTNESS: str(error)}, Usage(calls=1, failed=1))
-        usage = Usage(1, reply.prompt_tokens, reply.completion_tokens)
+        usage = reply.usage
         try:
             value = _verdict(reply.text)
         except MalformedReply as error:

@@ -83,7 +83,7 @@ class RagasChatModel:
         except ServiceUnavailable:
             self.usage += Usage(calls=1, failed=1)
             raise
-        self.usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
+        self.usage += reply.usage
         try:
             parsed = response_model.model_validate(extract_json_object(reply.text))
         except ValidationError as error:

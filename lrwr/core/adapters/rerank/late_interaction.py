@@ -27,6 +27,7 @@ from lrwr.core.model.text import (
     SentenceSplitter,
     extract_content_words,
     normalize_word,
+    normalize_words,
     stem_lightly,
 )
 from lrwr.core.ports.models import SentenceRating
@@ -166,9 +167,7 @@ class LateInteractionReranker:
 
     async def _weigh_words(self, question: str) -> Mapping[str, float]:
         """Return the rarity of each word of `question` in the library."""
-        words = list(
-            dict.fromkeys(normalize_word(w) for w in WORD_PATTERN.findall(question))
-        )
+        words = list(dict.fromkeys(normalize_words(question)))
         counts, total = await self._frequencies(words)
         return {word: _rarity(counts.get(word, 0), total) for word in words}
 

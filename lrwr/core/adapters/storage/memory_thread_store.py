@@ -5,7 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    normalize_word,
+    replace_surrogates,
+    stem_lightly,
+)
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn, TurnState
 from lrwr.core.ports.threads import RecordedGap, TurnCitations
 
@@ -66,7 +71,7 @@ class MemoryThreadStore:
         """
         at = turn.asked_at
         new_thread = _StoredThread(
-            Thread(thread, _replace_surrogates(title), at, at, 0, state)
+            Thread(thread, replace_surrogates(title), at, at, 0, state)
         )
         stored_thread = self._threads.setdefault(thread, new_thread)
         stored_thread.deletion = 0
@@ -88,7 +93,7 @@ class MemoryThreadStore:
         """
         stored_thread = self._get(thread)
         stored_thread.thread = replace(
-            stored_thread.thread, title=_replace_surrogates(title)
+            stored_thread.thread, title=replace_surrogates(title)
         )
 
     async def delete(self, thread: ThreadId, at: float) -> None:
@@ -209,10 +214,10 @@ class MemoryThreadStore:
 
 def _with_number(turn: Turn, number: int) -> Turn:
     output = replace(
-        turn.output, response_text=_replace_surrogates(turn.output.response_text)
+        turn.output, response_text=replace_surrogates(turn.output.response_text)
     )
     return replace(
-        turn, number=number, question=_replace_surrogates(turn.question), output=output
+        turn, number=number, question=replace_surrogates(turn.question), output=output
     )
 
 
@@ -221,7 +226,3 @@ def _stems(texts: Iterable[str]) -> frozenset[str]:
         normalize_word(word) for text in texts for word in WORD_PATTERN.findall(text)
     )
     return frozenset(stem_lightly(word) for word in words)
-
-
-def _replace_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import TypeAlias
 from uuid import UUID, uuid4, uuid5
 
+from lrwr.core.model.text import replace_surrogates
 from lrwr.core.model.traces import (
     Experiment,
     ExperimentResult,
@@ -86,7 +87,7 @@ def _build_runs(
     if parent is not None:
         run["parent_run_id"] = parent["id"]
     if span.error is not None:
-        message = replace_unsendable_characters(span.error.message) if texts else ""
+        message = replace_surrogates(span.error.message) if texts else ""
         run["error"] = f"{span.error.kind}: {message}" if message else span.error.kind
     yield run
     for step in span.steps:
@@ -102,16 +103,11 @@ def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, 
     if not texts:
         return {}
     return {
-        name: replace_unsendable_characters(text)
+        name: replace_surrogates(text)
         if isinstance(text, str)
-        else [*map(replace_unsendable_characters, text)]
+        else [*map(replace_surrogates, text)]
         for name, text in trace_texts.items()
     }
-
-
-def replace_unsendable_characters(text: str) -> str:
-    """Return `text` with `?` for each lone surrogate, which a terminal may pass on."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
@@ -132,7 +128,7 @@ def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSm
     """
     dataset_id = str(compute_dataset_id(golden, texts=texts))
     title = golden.title if texts and golden.title else "questions"
-    name = replace_unsendable_characters(f"{project}: {title}")
+    name = replace_surrogates(f"{project}: {title}")
     return {
         "id": dataset_id,
         "name": f"{name} {dataset_id[:_ID_CHARS]}",
@@ -181,7 +177,7 @@ def build_session_row(
     project; `started` is in seconds since 1970.
     """
     session_id = str(compute_session_id(experiment, dataset))
-    name = replace_unsendable_characters(f"{project}: {experiment.name}")
+    name = replace_surrogates(f"{project}: {experiment.name}")
     return {
         "id": session_id,
         "name": f"{name} {session_id[:_ID_CHARS]}",
@@ -323,7 +319,7 @@ def _span_metadata(span: TraceSpan) -> LangSmithRow:
 
 def _experiment_metadata(experiment: Experiment) -> LangSmithRow:
     return {
-        name: replace_unsendable_characters(value) if isinstance(value, str) else value
+        name: replace_surrogates(value) if isinstance(value, str) else value
         for name, value in experiment.facts.items()
     }
 

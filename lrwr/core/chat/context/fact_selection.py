@@ -21,7 +21,7 @@ from lrwr.core.chat.state import (
     TurnQuestion,
     find_answering_character,
 )
-from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly, stem_word
+from lrwr.core.model.text import WORD_PATTERN, normalize_words, stem_lightly, stem_word
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
 MAX_FACT_CHARS = 300
@@ -132,8 +132,8 @@ def is_whole_statement(item: ContextItem) -> bool:
     words = item.statement.split()
     if len(words) < MIN_STATEMENT_WORDS or _INSTRUCTION.match(item.statement):
         return False
-    subject = {normalize_word(word) for word in WORD_PATTERN.findall(item.about)}
-    named = {normalize_word(word) for word in WORD_PATTERN.findall(item.statement)}
+    subject = set(normalize_words(item.about))
+    named = set(normalize_words(item.statement))
     return not subject.isdisjoint(named) or bool(_PRONOUN.match(item.statement))
 
 

@@ -15,6 +15,7 @@ from lrwr.core.model.text import (
     WORD_PATTERN,
     extract_content_words,
     normalize_word,
+    normalize_words,
     parse_numeral,
 )
 from lrwr.core.model.turns import NO_CHAPTER, QuestionPlan
@@ -260,7 +261,7 @@ def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the words by which a text names something: complete names, or capitalized
     parts.
     """
-    words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+    words = set(normalize_words(text))
     capital = {normalize_word(w) for w in WORD_PATTERN.findall(text) if w[0].isupper()}
     for name in names:
         name_words = set(extract_content_words(name))

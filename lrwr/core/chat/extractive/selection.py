@@ -23,10 +23,9 @@ from lrwr.core.chat.extractive.question_parts import (
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER_KEEPER
 from lrwr.core.model.text import (
-    WORD_PATTERN,
     extract_capitalized_words,
     extract_content_words,
-    normalize_word,
+    normalize_words,
 )
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
@@ -368,19 +367,15 @@ def _drop_repeated(pieces: Sequence[ContextItem]) -> list[ContextItem]:
 
 def _contains_statement(context_item: ContextItem, part: ContextItem) -> bool:
     """Return whether an item about the same subject contains another word for word."""
-    words = f" {' '.join(_split_words(part.statement))} "
+    words = f" {' '.join(normalize_words(part.statement))} "
     has_same_subject = (
         context_item.about == part.about and context_item.facet is part.facet
     )
     return (
         has_same_subject
         and words.strip() != ""
-        and words in f" {' '.join(_split_words(context_item.statement))} "
+        and words in f" {' '.join(normalize_words(context_item.statement))} "
     )
-
-
-def _split_words(text: str) -> list[str]:
-    return [normalize_word(word) for word in WORD_PATTERN.findall(text)]
 
 
 def _drop_short_lines(pieces: Sequence[ContextItem]) -> list[ContextItem]:

@@ -21,12 +21,7 @@ from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Chunk, Passage
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.text import (
-    STOP_WORDS,
-    WORD_PATTERN,
-    extract_content_words,
-    normalize_word,
-)
+from lrwr.core.model.text import STOP_WORDS, extract_content_words, normalize_words
 from lrwr.core.model.turns import NO_CLEAR_ANSWER, NO_LINE, QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
@@ -278,8 +273,8 @@ class CharacterAnswerer:
 
     def _is_greeting(self) -> bool:
         rest = _GREETING.sub(" ", self._question.text)
-        names = {normalize_word(word) for word in WORD_PATTERN.findall(self._name)}
-        words = {normalize_word(word) for word in WORD_PATTERN.findall(rest)}
+        names = set(normalize_words(self._name))
+        words = set(normalize_words(rest))
         greeted = rest != self._question.text
         return greeted and words <= names | STOP_WORDS
 

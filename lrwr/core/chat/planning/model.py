@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
+from lrwr.core.batch_judge import build_repair_messages
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.planning.prompts import (
     build_entities_messages,
@@ -39,9 +40,6 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
-_MAX_REPAIR_REPLY_CHARS = 800
-"""Characters of a malformed reply that are repeated in the repair prompt."""
-
 _MAX_NAME_CHARS = 120
 """Length above which a string cannot be a name."""
 
@@ -62,25 +60,6 @@ STORY_DATA_SOURCES = frozenset(
 
 _TOOLS_FALLBACK = "Sources were chosen by rules"
 _ENTITIES_FALLBACK = "Names were recognized by rules"
-
-
-def build_planner_repair_messages(
-    chat_messages: Sequence[ChatMessage], reply: str, problem: str
-) -> list[ChatMessage]:
-    """Return a prompt that repeats `chat_messages`, shows the malformed `reply`, and
-    asks again.
-
-    `problem` is a phrase that says what is wrong with the reply.
-    """
-    repair_request = (
-        f"That does not fit: {problem}. Answer again as asked, with JSON alone."
-    )
-    shown_reply = reply.strip()[:_MAX_REPAIR_REPLY_CHARS] or "-"
-    return [
-        *chat_messages,
-        ChatMessage("assistant", shown_reply),
-        ChatMessage("user", repair_request),
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +375,7 @@ class ModelPlanner:
         try:
             return read(first.text)
         except MalformedReply as wrong:
-            again = build_planner_repair_messages(chat_messages, first.text, str(wrong))
+            again = build_repair_messages(chat_messages, first.text, str(wrong))
         second = await self._model.fill(again, shape)
         return read(second.text)
 

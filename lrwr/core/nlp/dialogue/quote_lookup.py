@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import Span, is_inside_word
 
 MIN_QUOTE_SIMILARITY = 85.0
 """Minimum similarity (0 to 100, normalized Indel) of a quote that is not verbatim."""
@@ -112,14 +112,10 @@ def _find_exact(bare: str, folded: _FoldedText, after: int) -> Span | None:
     at = plain.find(bare, after) if bare else -1
     while at >= 0:
         end = at + len(bare)
-        if not _inside_word(plain, at) and not _inside_word(plain, end):
+        if not is_inside_word(plain, at) and not is_inside_word(plain, end):
             return folded.original(at, end)
         at = plain.find(bare, at + 1)
     return None
-
-
-def _inside_word(plain: str, at: int) -> bool:
-    return 0 < at < len(plain) and plain[at - 1].isalnum() and plain[at].isalnum()
 
 
 def _find_similar(bare: str, folded: _FoldedText, after: int) -> Span | None:
@@ -148,7 +144,7 @@ def _find_similar(bare: str, folded: _FoldedText, after: int) -> Span | None:
 def _boundary_candidates(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of whole words that start and end near `start` and `end`."""
     low = max(0, start - _MAX_BOUNDARY_SHIFT)
-    while low > 0 and _inside_word(plain, low):
+    while low > 0 and is_inside_word(plain, low):
         low -= 1
     words = list(
         _WORD.finditer(plain, low, min(len(plain), end + 2 * _MAX_BOUNDARY_SHIFT))
@@ -228,7 +224,7 @@ def find_verbatim(quote: str, text: str) -> Span | None:
     at = plain.find(folded_quote)
     while at >= 0:
         end = at + len(folded_quote)
-        if not (_inside_word(plain, at) or _inside_word(plain, end)):
+        if not (is_inside_word(plain, at) or is_inside_word(plain, end)):
             return Span(folded[at][1], folded[end - 1][1] + 1)
         at = plain.find(folded_quote, at + 1)
     return None

@@ -288,7 +288,7 @@ def _iter_blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
     for match in _BLOCK.finditer(text, start, end):
         words = match["words"].rstrip()
         span = Span(match.start("words"), match.start("words") + len(words))
-        if not any(a.start < span.end and span.start < a.end for a in aside):
+        if not any(span.overlaps(a) for a in aside):
             yield _NoteBlock(span, words)
 
 

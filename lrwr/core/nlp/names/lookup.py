@@ -97,7 +97,7 @@ def is_character_name(name: str, cast: Cast) -> bool:
     """Return whether `name` is exactly a name of a character of `cast`, ignoring case
     and a leading article.
     """
-    return fold_name(_strip_possessive(name)) in _index_names(cast).people_by_name
+    return fold_name(strip_possessive(name)) in _index_names(cast).people_by_name
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
@@ -148,7 +148,7 @@ def find_names_in_question(
 
 
 def _end_of(token: re.Match[str]) -> int:
-    bare = _strip_possessive(token[0]).rstrip(".")
+    bare = strip_possessive(token[0]).rstrip(".")
     return token.start() + len(bare)
 
 
@@ -178,7 +178,7 @@ def _longest_match(
 ) -> tuple[int, tuple[str, ...]]:
     for size in range(len(tokens), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
-        folded = fold_name(_strip_possessive(stretch))
+        folded = fold_name(strip_possessive(stretch))
         lead = tokens[0][0].lower()
         starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
         if (
@@ -203,14 +203,14 @@ def _nearest_match(
         size += 1
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
-        folded = fold_name(_strip_possessive(stretch))
+        folded = fold_name(strip_possessive(stretch))
         if folded not in NON_NAME_WORDS and (
             people := index.match_words(split_bare_words(folded))
         ):
             return number, people
     first = tokens[0][0]
     if _is_used_as_name(first, lowercase=lowercase) and (lowercase or size):
-        return 1, index.match_misspelled(fold_name(_strip_possessive(first)))
+        return 1, index.match_misspelled(fold_name(strip_possessive(first)))
     return 1, ()
 
 
@@ -229,7 +229,7 @@ def _count_full_name_tokens(
     size = 0
     starts_sentence = _SENTENCE_START.search(question, 0, tokens[0].start())
     for token in tokens:
-        word = _strip_possessive(token[0])
+        word = strip_possessive(token[0])
         is_title = bool(normalize_name_title(word))
         is_known = is_title or index.has_word(word) or is_given_name(word)
         may_be_name = token[0][:1].isupper() and (
@@ -249,7 +249,7 @@ def _count_full_name_tokens(
 
 def _join_words(tokens: Sequence[re.Match[str]]) -> tuple[str, ...]:
     """Return the folded words of a name without titles and epithets, in text order."""
-    return split_bare_words(" ".join(_strip_possessive(token[0]) for token in tokens))
+    return split_bare_words(" ".join(strip_possessive(token[0]) for token in tokens))
 
 
 def _is_used_as_name(stretch: str, *, lowercase: bool) -> bool:
@@ -263,7 +263,8 @@ def _is_used_as_name(stretch: str, *, lowercase: bool) -> bool:
     return word.lower() not in ("will", "may")
 
 
-def _strip_possessive(name: str) -> str:
+def strip_possessive(name: str) -> str:
+    """Return `name` without a possessive ending and the punctuation around it."""
     return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
 
 
@@ -280,7 +281,7 @@ class _CastNames:
         self.resolve = lru_cache(maxsize=_MAX_RESOLVED_NAMES)(self._resolve)
 
     def _resolve(self, name: str) -> tuple[str, ...]:
-        folded = fold_name(_strip_possessive(name))
+        folded = fold_name(strip_possessive(name))
         if not folded or folded in self.people_by_name or " of " in folded:
             misspelled = self.match_misspelled(folded) if " of " in folded else ()
             return self.match(name) or misspelled
@@ -296,7 +297,7 @@ class _CastNames:
 
         "Mrs. Vale" that nobody is called is never a man of that surname.
         """
-        folded = fold_name(_strip_possessive(name))
+        folded = fold_name(strip_possessive(name))
         if folded in self.people_by_name:
             return self.people_by_name[folded]
         if " of " in folded:

@@ -248,7 +248,7 @@ def select_key_sentences(
     for fact in told:
         ranked.insert(min(len(ranked), 1), fact.spans[0])
     for span in ranked:
-        if len(spans) < count and not any(_overlap(span, other) for other in spans):
+        if len(spans) < count and not any(span.overlaps(other) for other in spans):
             spans.add(span)
     return Fact(
         FactAbout.SCENE,
@@ -268,10 +268,6 @@ def _is_turning_point(fact: Fact) -> bool:
 def _rank_event(fact: Fact) -> tuple[bool, bool, Span]:
     """Return a sort key: turning points of the scene first, those told later."""
     return not _is_turning_point(fact), bool(fact.detail("told")), fact.spans[0]
-
-
-def _overlap(span: Span, other: Span) -> bool:
-    return span.start < other.end and other.start < span.end
 
 
 def _is_candidate(sentence: ProseSentence) -> bool:

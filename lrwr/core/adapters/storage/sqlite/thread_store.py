@@ -22,6 +22,7 @@ from lrwr.core.model.codec import (
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.text import replace_surrogates
 from lrwr.core.model.turns import (
     AnswerIntent,
     Citation,
@@ -129,14 +130,6 @@ def turn_to_columns(turn: Turn) -> dict[str, object]:
 def state_to_json(state: NarrativeState) -> str:
     """Return a thread's state as JSON text, for storage."""
     return replace_surrogates(encode_json(state))
-
-
-def replace_surrogates(text: str) -> str:
-    """Return `text` with `?` for each lone surrogate, which SQLite cannot store.
-
-    The length stays the same, so that offsets into the text remain valid.
-    """
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 _THREADS = f"""

@@ -22,7 +22,6 @@ from lrwr.core.adapters.storage.sqlite.row_replacement import (
     replace_damaged_row,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import (
-    replace_surrogates,
     state_to_json,
     turn_to_columns,
 )
@@ -38,6 +37,7 @@ from lrwr.core.adapters.storage.sqlite.user_rows import (
 from lrwr.core.model.codec import decode_json, decode_value
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.text import replace_surrogates
 from lrwr.core.model.turns import (
     AnswerIntent,
     NarrativeState,
