@@ -1,5 +1,5 @@
 """Unchanged chapters of novels as drafts: how often their check finds a dead person who
-acts, or another detail, trade, kinship or animal than the other chapters have.
+acts, or another detail, age, trade, kinship or animal than the other chapters have.
 
 Run: python -m bench.draft_details DATA WORK [--every 4] [--novels 19].
 
@@ -21,6 +21,7 @@ from bench.briefs import EMBEDDING_OFF, ingest_novel
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.draft_claims import DraftClaimFinder
 from lrwr.core.drafting.findings import DraftContext, FindingKind
+from lrwr.core.drafting.inspection import describe_other_looks, find_new_names
 from lrwr.core.drafting.people_check import find_wrong_people
 from lrwr.core.settings.loader import load_settings
 
@@ -40,7 +41,9 @@ async def measure_novel(
         findings = await finder.find_differences(
             knowledge.texts[document], knowledge.order, whole.bible
         )
-        findings += find_wrong_people(context)
+        findings += [*find_wrong_people(context), *find_new_names(context)]
+        texts = {name: text.text for name, text in knowledge.texts.items()}
+        findings += describe_other_looks(context, texts)
         counts["chapters"] += 1
         counts["words"] += len(context.text.split())
         for finding in findings:

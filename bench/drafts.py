@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lrwr.core.drafting.counts import compare_counts, list_counted_things
 from lrwr.core.drafting.style import (
     RUN_WORDS,
     VoiceProfile,
     find_repetitions,
     split_windows,
 )
+from lrwr.core.drafting.thing_check import compare_counts, list_counted_things
 from lrwr.core.model.documents import DocumentId
 
 AUTHORS = {

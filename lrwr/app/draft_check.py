@@ -18,7 +18,7 @@ from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.continuity.statements import Contradiction, ContradictionSide
-from lrwr.core.drafting.board import Board, SceneCard
+from lrwr.core.drafting.board import Board, SceneCard, StoryPlaces
 from lrwr.core.drafting.brief import Brief
 from lrwr.core.drafting.brief_items import BriefSection
 from lrwr.core.drafting.findings import (
@@ -39,7 +39,6 @@ from lrwr.core.drafting.inspection import inspect_draft
 from lrwr.core.drafting.model_steps import ModelSteps
 from lrwr.core.drafting.prompts import DraftIssue, PromptTexts
 from lrwr.core.drafting.review import review_draft, select_compared
-from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, ServiceUnavailable, UnreadableDocument

@@ -17,6 +17,7 @@ from lrwr.core.drafting.board import (
     Board,
     SceneCard,
     ScenePlace,
+    StoryPlaces,
     parse_board,
     render_board,
 )
@@ -44,7 +45,6 @@ from lrwr.core.drafting.related_passages import (
     join_related,
     list_related_queries,
 )
-from lrwr.core.drafting.story_places import StoryPlaces
 from lrwr.core.model.documents import (
     Document,
     DocumentId,

@@ -186,7 +186,7 @@ def test_what_the_story_says_otherwise_of_people_and_things_is_a_finding(
     (dead,) = texts["dead"]
     assert dead == "Edwin Sayle acts here, but is dead by then: “Drowned: Edwin Sayle.”"
     (name,) = texts["new name"]
-    assert name.endswith("the plan: Garrity (line 2)")
+    assert name.endswith("the plan: Mrs Garrity (line 2)")
 
 
 def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:
@@ -199,7 +199,10 @@ def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:
 
 
 def test_headings_and_adverbs_are_no_new_names(desk: Terminal) -> None:
-    propose(desk, "# The Net Loft\n\nOchraMags came in. Afterwards she left.\n")
+    propose(
+        desk,
+        "# The Net Loft\n\nOchraMags came in. Afterwards she left. Presently Hob rang.\n",
+    )
     found = desk.run("draft", "check", "new", "--json").json["findings"]
     assert "new name" not in {row["kind"] for row in found}
 
@@ -209,6 +212,68 @@ def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -
     for chapter in ("05-what-i-wrote.md", "09-the-reckoning.md"):
         checked = desk.run("draft", "check", f"chapters/{chapter}", "--json").json
         assert [row for row in checked["findings"] if row["kind"] in kinds] == []
+
+
+OTHERWISE = """\
+OchraMags bit her thread. GreyAnsel sat by the fire. He was OchraMags’s uncle.
+
+Nell Tallow was OchraMags’s daughter.
+
+TinToby, forty-four, bowed to the chair.
+
+GreyAnsel laid his stick with the brass collar on it, as if he were at home. Beyond them
+stood the elm post at the Dip.
+
+BrineHob turned his deaf right ear, as though it were the bell.
+
+OchraMags had brought the mending. TallowJack poured her a cup of tea.
+"""
+AS_TOLD = """\
+OchraMags bit her thread. GreyAnsel sat by the fire. He was OchraMags’s brother.
+
+Nell Tallow was TallowJack’s daughter.
+
+TinToby, twenty-three, bowed to the chair.
+
+GreyAnsel laid his stick with the silver collar on it, as if he were at home. Beyond them
+stood the oak post at the Dip.
+
+BrineHob turned his deaf left ear, as though it were the bell.
+
+OchraMags remembered the mending. TallowJack poured her a cup of tea.
+"""
+
+
+def test_kin_ages_materials_sides_and_the_dead_are_compared(desk: Terminal) -> None:
+    def check(text: str) -> dict[int, str]:
+        (desk.folder / "end.md").write_text(f"{text}\n")
+        found = desk.run("draft", "check", "end.md", "--json").json["findings"]
+        kinds = {"detail", "dead"}
+        return {r["lines"][0]: r["text"] for r in found if r["kind"] in kinds}
+
+    texts = check(OTHERWISE)
+    assert texts.keys() == {1, 3, 5, 7, 8, 10, 12}
+    assert texts[1].startswith("“uncle”, but elsewhere: “Younger brother of")
+    assert texts[3].startswith("“daughter”, but elsewhere: “Daughter of TallowJack")
+    assert texts[5].startswith("“forty-four”, but elsewhere: “Twenty-two")
+    assert texts[7].startswith("“brass”, but elsewhere:")
+    assert texts[8].startswith("“elm”, but elsewhere:")
+    assert texts[10].startswith("“right”, but elsewhere:")
+    assert texts[12].startswith("TallowJack acts here, but is dead by then")
+    assert check(AS_TOLD) == {}
+
+
+def test_a_day_before_that_of_the_story_is_a_remark(desk: Terminal) -> None:
+    file = desk.folder / "end.md"
+    for opening, days in (
+        ("It was Day 1799.", ["Day 1799"]),
+        ("She had come on Day 1799.", []),
+        ("It was Day 1950, not Day 1799.", []),
+    ):
+        file.write_text(f"# Late\n\n{opening} Nell Tallow slept.\n")
+        found = desk.run("draft", "check", "end.md", "--json").json["findings"]
+        texts = [row["text"] for row in found if row["kind"] == "number"]
+        assert [text.partition(",")[0] for text in texts] == days
 
 
 @pytest.mark.parametrize(

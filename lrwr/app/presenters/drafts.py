@@ -21,11 +21,10 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
-from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.board import SceneCard, spell_horizon
 from lrwr.core.drafting.brief import Brief, count_brief_tokens
 from lrwr.core.drafting.findings import DraftFinding, NewFact
 from lrwr.core.drafting.plan_questions import PlanQuestion, TidyHint
-from lrwr.core.drafting.story_places import spell_horizon
 from lrwr.core.drafting.style import VoiceDistance
 
 SHOWN_FACTS = 12

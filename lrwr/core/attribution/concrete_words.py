@@ -15,7 +15,8 @@ _COLOURS = (
 )
 _MATERIALS = (
     "iron, steel, brass bronze, copper, tin, gold golden, silver silvery, wood wooden oak"
-    " oaken, stone, glass, wool woollen, silk silken, leather, linen, velvet"
+    " oaken, wood wooden pine, wood wooden elm, wood wooden walnut, wood wooden mahogany,"
+    " wood wooden beech, wood wooden cedar, stone, glass, wool woollen, silk silken, leather, linen, velvet"
 )
 _SIDES = "left, right"
 _ANIMALS = (
@@ -151,6 +152,12 @@ def group_looks() -> Mapping[str, tuple[frozenset[int], frozenset[str]]]:
                 kinds[word] = kinds.get(word, frozenset()) | {index}
                 groups[word] = groups.get(word, frozenset()) | group
     return MappingProxyType({word: (kinds[word], groups[word]) for word in kinds})
+
+
+@cache
+def list_materials() -> frozenset[str]:
+    """Return the words for materials that `group_looks` has."""
+    return frozenset(word for word, (kinds, _) in group_looks().items() if 1 in kinds)
 
 
 def is_colour(word: str) -> bool:

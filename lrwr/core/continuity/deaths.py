@@ -6,7 +6,9 @@ make sure to be a person's, from the text, compared with the names of the whole 
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from lrwr.core.bible.profiles import VisibleFacts
 from lrwr.core.continuity.rules import LIFE_ATTRIBUTE
@@ -38,6 +40,7 @@ _MOVES = (
     "counted|called|rang|filled|swept|locked|folded|wept|sang|danced|bent|"
     r"stopped|spread|tied|tore|read|wrote|played|slept|woke|moved|followed|joined|met|"
     r"found|led|raised|set|swam|dug|cut|hung|held|broke|began|mounted|dismounted|untied|"
+    r"trotted|galloped|cantered|plodded|neighed|whinnied|snorted|barked|growled|bleated|"
     r"unlocked|mended|washed|signed|hid|helped|listened|thanked|offered|promised|"
     r"(?:was|were) (?:sitting|standing|waiting|walking|reading|talking|smiling|eating|"
     r"drinking|working|coming|looking)"
@@ -52,8 +55,26 @@ _ANOTHER_TIME = re.compile(
     r"play\w*|book|story|tale|history|anniversary|were he|were she)\b",
     re.I,
 )
+# The same in other sentences of the paragraph than that of an act: a memory goes on there
+_MEMORY = re.compile(
+    r"\b(?:once|used to|ago|remember\w*|recall\w*|recollect\w*|memor\w+|as a (?:boy|girl|"
+    r"child)|in those days|formerly|diary|journal|corpse|coffin|grave|spirit|namesake|"
+    r"junior|senior|resurrect\w*|anniversary)\b",
+    re.I,
+)
+_PLUPERFECT = re.compile(r"\bhad\b", re.I)
 MAX_ACTING_DOCUMENTS = 2
 """Documents with acts after a death from which the death is the doubtful statement."""
+MAX_ACTING_BEFORE_DRAFT = 1
+"""Documents between a death and a draft with acts of the same person; more of them make
+the death doubtful."""
+_NAME = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
+"""A name of several words, also of somebody whom the cast does not have."""
+
+_LISTED = r"(?:Drowned|Dead|Killed|Died|Buried|Hanged|Murdered|Lost): [^\n:!?“”]{{0,120}}?{}\b"
+_OWN_NOTE = re.compile(
+    r"(?:Dead|Died|Killed|Drowned|Murdered|Hanged|Buried)\b(?! (?:tired|set|drunk))"
+)
 
 
 _END = (
@@ -274,13 +295,23 @@ def _find_acts(
     return found
 
 
-def find_present_acts(text: str, forms: Sequence[str]) -> Iterator[Span]:
+def find_present_acts(
+    text: str, forms: Sequence[str], *, after_background: bool = False
+) -> Iterator[Span]:
     """Yield the places where the narration tells an act of somebody with the names
     `forms` as present: the name and a verb of acting or speaking.
+
+    A paragraph with a word of another time, such as "had", has none; `after_background`
+    says that only such words of the same sentence, of a memory and of the same person
+    count.
     """
     for match in _compile_act(tuple(forms)).finditer(text):
         span = Span(*match.span())
-        if _is_present_act(text, span):
+        if _is_asserted_act(text, span) and not (
+            _is_in_memory(text, span, forms)
+            if after_background
+            else _is_in_another_time(text, span)
+        ):
             yield span
 
 
@@ -293,20 +324,49 @@ def _compile_act(forms: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def _is_present_act(text: str, span: Span) -> bool:
-    """Return whether the narration tells the act at `span` as present; what people say
-    in the paragraph does not count.
+def _is_in_another_time(text: str, span: Span) -> bool:
+    paragraph = find_enclosing_paragraph(text, span)
+    return _ANOTHER_TIME.search(text, paragraph.start, paragraph.end) is not None
+
+
+def _is_in_memory(text: str, span: Span, forms: Sequence[str]) -> bool:
+    """Return whether the sentence at `span` is about another time, or the narration before
+    it in the paragraph about a memory or what somebody with a name of `forms` had done.
+    """
+    sentence = find_enclosing_sentence(text, span)
+    if _ANOTHER_TIME.search(text, sentence.start, sentence.end):
+        return True
+    start = find_enclosing_paragraph(text, span).start
+    before = _hide_speech(text[start : sentence.start])
+    if _MEMORY.search(before):
+        return True
+    ends = [
+        0,
+        *(match.end() for match in re.finditer(r"[.!?]\s+", before)),
+        len(before),
+    ]
+    sentences = (before[a:b] for a, b in pairwise(ends))
+    return any(
+        _PLUPERFECT.search(words) and any(form in words for form in forms)
+        for words in sentences
+    )
+
+
+def _is_asserted_act(text: str, span: Span) -> bool:
+    """Return whether the narration asserts the act at `span`; what people say in the
+    paragraph does not count.
     """
     paragraph = find_enclosing_paragraph(text, span)
-    if _ANOTHER_TIME.search(text, paragraph.start, paragraph.end):
-        return False
-    words = _SPEECH.sub(
-        lambda speech: " " * len(speech.group()), text[paragraph.start : paragraph.end]
-    )
+    words = _hide_speech(text[paragraph.start : paragraph.end])
     start = span.start - paragraph.start
     place = Span(start, start + len(span))
     is_narration = words[place.start : place.end] == text[span.start : span.end]
     return is_narration and is_asserted_in_context(words, place)
+
+
+def _hide_speech(text: str) -> str:
+    """Return `text` with blanks for what is between quotation marks."""
+    return _SPEECH.sub(lambda speech: " " * len(speech.group()), text)
 
 
 def _build_statement(
@@ -326,3 +386,121 @@ def _build_statement(
         evidence=evidence,
         span=span,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeadActor:
+    """Somebody who acts at `act` of a draft, though their death is told at `death` of
+    `document`.
+    """
+
+    name: str
+    act: Span
+    document: DocumentId
+    death: Span
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPerson:
+    """A character or animal with the forms of the name that nobody else has.
+
+    `nouns` mean it, too, where a death is told: "the pony" of a story with one that has a
+    name. `notes` are sentences of the author's notes about them, each with its document
+    and place. `is_present` says that they are there in a scene before the draft.
+    """
+
+    name: str
+    forms: tuple[str, ...]
+    nouns: tuple[str, ...] = ()
+    notes: tuple[tuple[str, DocumentId, Span], ...] = ()
+    is_present: bool = False
+
+
+def find_dead_actors(
+    draft: str, before: Mapping[DocumentId, str], people: Sequence[KnownPerson]
+) -> Iterator[DeadActor]:
+    """Yield those who act in the text `draft` though they are dead, each once.
+
+    `before` are the documents of the story before the draft, in story order. A death
+    counts if the narration tells of it, if a list names the dead, or if a note begins
+    with it and they are in no scene before the draft. Names of several words need not be
+    those of a character.
+    """
+    forms = {form for person in people for form in person.forms}
+    names = {match[0] for match in _NAME.finditer(draft)} - forms
+    others = [KnownPerson(name, (name,)) for name in sorted(names)]
+    for person in (*people, *others):
+        act = _find_act(draft, person)
+        death = _find_death(person, before) if act is not None else None
+        if act is not None and death is not None:
+            yield DeadActor(person.name, act, *death)
+
+
+def _find_act(text: str, person: KnownPerson) -> Span | None:
+    if not person.forms:
+        return None
+    acts = find_present_acts(text, person.forms, after_background=True)
+    return next(acts, None)
+
+
+def _find_death(
+    person: KnownPerson, before: Mapping[DocumentId, str]
+) -> tuple[DocumentId, Span] | None:
+    documents = list(before)
+    for at, document in enumerate(documents):
+        span = _find_told_death(before[document], (*person.forms, *person.nouns))
+        if span is None:
+            continue
+        acting = [
+            other
+            for other in documents[at + 1 :]
+            if _find_act(before[other], person) is not None
+        ]
+        return (document, span) if len(acting) <= MAX_ACTING_BEFORE_DRAFT else None
+    if person.is_present:
+        return None
+    dead = (row for row in person.notes if _OWN_NOTE.match(row[0]))
+    return next(((document, span) for _, document, span in dead), None)
+
+
+def _find_told_death(text: str, forms: Sequence[str]) -> Span | None:
+    """Return the first sentence of `text` that tells of the death of somebody."""
+    for form in forms:
+        listed = re.search(_LISTED.format(re.escape(form)), text)
+        if listed is not None:
+            return find_enclosing_sentence(text, Span(*listed.span()))
+    names = "|".join(map(re.escape, forms))
+    name = re.compile(rf"(?<![\w’'-])(?:{names})(?![\w-])")
+    sentences = (
+        sentence
+        for sentence in find_death_sentences(text)
+        for match in name.finditer(text, sentence.start, sentence.end)
+        if is_told_dead(text, sentence, Span(*match.span()))
+    )
+    return next(sentences, None)
+
+
+def select_own_forms(forms: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return for each person the forms of the name that can mean nobody else.
+
+    `forms` has all of them, by person. A form that is part of another person's is left
+    out, and so are those without a capital, such as "the keeper".
+    """
+    words = {
+        person: [frozenset(form.casefold().split()) for form in own]
+        for person, own in forms.items()
+    }
+    return {
+        person: tuple(
+            form
+            for form in own
+            if form[:1].isupper()
+            and not any(
+                frozenset(form.casefold().split()) <= other
+                for name, others in words.items()
+                if name != person
+                for other in others
+            )
+        )
+        for person, own in forms.items()
+    }

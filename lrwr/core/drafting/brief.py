@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from lrwr.core.drafting.board import SceneCard
+from lrwr.core.drafting.board import SceneCard, spell_horizon
 from lrwr.core.drafting.brief_items import (
     BriefItem,
     BriefMaterial,
     BriefSection,
     iter_brief_items,
 )
-from lrwr.core.drafting.story_places import spell_horizon
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.language_model import CHARACTERS_PER_TOKEN, estimate_tokens
 

@@ -1,15 +1,21 @@
 """Findings about a draft, and the story with the draft in it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
-from lrwr.core.bible.values import Bible, TextEvidence
+from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
+from lrwr.core.continuity.deaths import select_own_forms
+from lrwr.core.continuity.statements import find_enclosing_sentence
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.style import VoiceDistance
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
+
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 
 
 class FindingKind(StrEnum):
@@ -142,6 +148,23 @@ class DraftContext:
         last = f"-{lines.last}" if lines.last > lines.first else ""
         return f"{document}:{lines.first}{last}"
 
+    def quote_sentence(self, span: Span) -> str:
+        """Return the sentence of the draft at `span`, on one line."""
+        sentence = find_enclosing_sentence(self.text, span)
+        return " ".join(self.text[sentence.start : sentence.end].split())
+
+    def is_known_before(self, person: CharacterProfile) -> bool:
+        """Return whether a character is in the story or its notes, not only in the draft."""
+        return person.first_seen is None or person.first_seen.document != self.draft
+
+    def list_own_forms(self) -> dict[str, str]:
+        """Return the names that can mean only one character whom the story or a note has,
+        each with the character.
+        """
+        people = filter(self.is_known_before, self.bible.characters)
+        forms = select_own_forms({p.name: [f.name for f in p.aliases] for p in people})
+        return {form: person for person, own in forms.items() for form in own}
+
     def lines_of(self, span: Span) -> LineRange:
         """Return the lines of the draft at `span`."""
         return self.knowledge.texts[self.draft].lines.lines_of(span)
@@ -157,3 +180,40 @@ class DraftContext:
         others = [e.document for e in evidence if e.document in self.ranks]
         others = [document for document in others if document != self.draft]
         return bool(others) and all(map(self.is_later, others))
+
+
+@cache
+def compile_apposition(nouns: str) -> re.Pattern[str]:
+    """Return a pattern for a name and one of `nouns` beside it: "Ansel, her cousin", "the
+    mule Robin". Its groups are `name` and `noun`, or `after` and `before`; `owner` or
+    `whose` is the word before the noun.
+    """
+    owner = r"the|an?|his|her|their|my|our|your"
+    return re.compile(
+        rf"\b(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*), (?P<owner>{owner})"
+        rf" (?:[a-z]+ ){{0,2}}?(?P<noun>{nouns})(?=[,.;:!?])"
+        rf"|\b(?P<whose>(?i:{owner})) (?:[a-z]+ ){{0,2}}?(?P<before>{nouns}),?"
+        r" (?P<after>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*)"
+    )
+
+
+def describe_other_word(
+    context: DraftContext, span: Span, noun: str, document: DocumentId, other: Span
+) -> DraftFinding:
+    """Return the finding that a word for somebody at `span` differs from that at `other`."""
+    text = context.knowledge.texts[document].text
+    quote = " ".join(_LINK.sub(r"\1", text[other.start : other.end]).split())
+    return DraftFinding(
+        FindingKind.DETAIL,
+        f"“{noun}”, but elsewhere: “{quote}”",
+        context.lines_of(span),
+        context.quote_sentence(span),
+        context.locate(document, other),
+        is_remark=document not in context.texts_before,
+        words=noun,
+    )
+
+
+def read_apposition(match: re.Match[str]) -> tuple[str, str]:
+    """Return the name and the noun of a match of `compile_apposition`."""
+    return match["name"] or match["after"], match["noun"] or match["before"]

@@ -2,12 +2,15 @@
 card, repetitions, abrupt changes of a relation, and what is wrong about people.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
+from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.name_evidence import shorten_line
-from lrwr.core.bible.name_lookup import match_people
+from lrwr.core.bible.name_lookup import list_cast_forms, match_people
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,
@@ -16,36 +19,65 @@ from lrwr.core.bible.values import (
     format_evidence_location,
     format_relation,
 )
-from lrwr.core.continuity.statements import find_enclosing_sentence
-from lrwr.core.drafting.counts import CountComparison, CountedThing, compare_counts
+from lrwr.core.continuity.statements import (
+    find_enclosing_paragraph,
+    find_enclosing_sentence,
+    is_narrated,
+)
 from lrwr.core.drafting.findings import (
     DraftContext,
     DraftFinding,
     DraftReport,
     FindingKind,
     NewFact,
+    describe_other_word,
 )
 from lrwr.core.drafting.people_check import find_wrong_people
 from lrwr.core.drafting.style import Repetition, find_repetitions, measure_voice
+from lrwr.core.drafting.thing_check import (
+    CountComparison,
+    CountedThing,
+    compare_counts,
+    find_other_looks,
+)
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import WORD_PATTERN, LineRange, Span, normalize_word
+from lrwr.core.nlp.facts.clauses import NON_NAMES, TITLE_WORDS
 from lrwr.core.ports.story_stores import FirstMention
+
+MAX_NEW_NAMES = 12
+"""Names that nothing knows which are listed."""
 
 LENGTH_TOLERANCE = 0.25
 """Share by which a scene may be shorter or longer than its card says."""
 
 OPPOSITES = frozenset({"ally", "antagonist"})
+_DAY = re.compile(r"\b(?P<unit>Day|Night|Week|Month|Year) (?P<number>\d{1,6})\b")
+_NO_PRESENT_DAY = re.compile(r"\b(?:will|shall|would|by|until|till|next)\b|^[>|]", re.M)
+_NO_OPENING_DAY = re.compile(
+    r"\b(?:had|ago|since|before|after|until|till|from|page|remember\w*|recall\w*)\b|^[>|]",
+    re.I | re.M,
+)
+_OPENING = re.compile(
+    r"(?:^#{1,6}[ \t][^\n]*|^[ \t]*(?:[*#~-][ \t]*){3,})$(?![\s\S])", re.M
+)
+"""A heading or scene break at the end of a text."""
+_TITLES = "|".join(TITLE_WORDS.split())
+_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 
 
 def inspect_draft(context: DraftContext) -> DraftReport:
     """Return the findings of a draft, in text order, and what it makes known."""
     texts = {document: text.text for document, text in context.knowledge.texts.items()}
-    counts = compare_counts(context.draft, texts)
+    counts = compare_counts(context.draft, texts, context.texts_before)
     findings = [
         *_find_later(context),
         *_describe_counts(context, counts),
+        *describe_other_looks(context, texts),
+        *_find_earlier_days(context),
         *_find_abrupt_relations(context),
         *find_wrong_people(context),
+        *find_new_names(context),
         *_find_unmet_card(context),
         *_describe_repetitions(context),
     ]
@@ -152,19 +184,86 @@ def _describe_counts(
     context: DraftContext, counts: CountComparison
 ) -> Iterator[DraftFinding]:
     """Yield a finding for each differing count. It is for the writer only where the other
-    one is not of the story before the draft: a model gets nothing from there.
+    one is not of the story before the draft: a model gets nothing from there; and where
+    the story itself has two numbers.
     """
     for row in counts.differing:
         quote = _quote_sentence(context, row.document, row.other)
         rank = context.ranks.get(row.document)
+        also = ""
+        if row.also is not None:
+            document, second = row.also
+            place = context.locate(document, second.sentence)
+            also = f", and “{_quote_sentence(context, document, second)}” ({place})"
         yield DraftFinding(
             FindingKind.NUMBER,
-            f"{row.own.words}, but elsewhere: “{quote}”",
+            f"{row.own.words}, but elsewhere: “{quote}”{also}",
             context.lines_of(row.own.span),
             _quote_sentence(context, context.draft, row.own),
             context.locate(row.document, row.other.sentence),
-            is_remark=rank is None or context.is_later(row.document),
+            is_remark=rank is None or context.is_later(row.document) or bool(also),
             words=row.own.words,
+        )
+
+
+def _find_earlier_days(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield the numbered day on which a scene of the draft opens, such as "Day 12", if the
+    story before it has come to a later one. A draft that comes to that day, too, tells of
+    an earlier one on purpose.
+    """
+    latest: dict[str, tuple[int, DocumentId, Span]] = {}
+    for document, text in context.texts_before.items():
+        for unit, number, span in _iter_days(text, _NO_PRESENT_DAY):
+            if number > latest.get(unit, (-1, document, span))[0]:
+                latest[unit] = (number, document, span)
+    own = list(_iter_days(context.text, _NO_OPENING_DAY))
+    for unit, number, span in own:
+        most = max(other for name, other, _ in own if name == unit)
+        if most < latest.get(unit, (-1,))[0] and _is_in_opening(context.text, span):
+            _, document, place = latest[unit]
+            sentence = find_enclosing_sentence(
+                context.knowledge.texts[document].text, place
+            )
+            quote = context.knowledge.texts[document].text[
+                sentence.start : sentence.end
+            ]
+            at = Span(place.start - sentence.start, place.end - sentence.start)
+            yield DraftFinding(
+                FindingKind.NUMBER,
+                f"{unit} {number}, but before it: “{shorten_line(quote, at)}”",
+                context.lines_of(span),
+                context.quote_sentence(span),
+                context.locate(document, place),
+                is_remark=True,
+                words=f"{unit} {number}",
+            )
+
+
+def _iter_days(text: str, hiding: re.Pattern[str]) -> Iterator[tuple[str, int, Span]]:
+    """Yield the numbered days that the narration names, in sentences without `hiding`."""
+    for match in _DAY.finditer(text):
+        span = Span(*match.span())
+        sentence = find_enclosing_sentence(text, span)
+        is_present = not hiding.search(text, sentence.start, sentence.end)
+        if is_present and is_narrated(text, span):
+            yield match["unit"], int(match["number"]), span
+
+
+def _is_in_opening(text: str, span: Span) -> bool:
+    """Return whether a place is in the first paragraph of a scene."""
+    before = text[: find_enclosing_paragraph(text, span).start].rstrip()
+    return not before or _OPENING.search(before) is not None
+
+
+def describe_other_looks(
+    context: DraftContext, texts: Mapping[DocumentId, str]
+) -> Iterator[DraftFinding]:
+    """Yield a finding for each look of a part of which the story has another one."""
+    people = context.list_own_forms()
+    before = context.texts_before
+    for look in find_other_looks(context.draft, texts, people, before):
+        yield describe_other_word(
+            context, look.span, look.word, look.document, look.other
         )
 
 
@@ -175,6 +274,52 @@ def _quote_sentence(
     text = context.knowledge.texts[document].text[start:end]
     at = counted.span.start - start
     return shorten_line(text, Span(at, at + len(counted.span)))
+
+
+def find_new_names(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield one finding with the names that neither story nor notes nor plans have."""
+    texts = context.knowledge.texts.items()
+    others = [text.text for document, text in texts if document != context.draft]
+    words = {w for text in (*others, context.plans) for w in _list_capitalized(text)}
+    # "Afterwards" at the start of a sentence is no name if the story has "afterwards".
+    plain = {w for text in others for w in WORD_PATTERN.findall(text) if w.islower()}
+    people = tuple(p for p in context.bible.characters if context.is_known_before(p))
+    cast = list_cast_forms(replace(context.bible, characters=people))
+    names = [
+        _add_title(context.text, name.text)
+        for name in find_missing_names(_HEADING.sub("", context.text), "", cast)
+        if not words.issuperset(_list_capitalized(name.text))
+        and name.text.lower() not in plain
+        and name.text not in NON_NAMES
+    ][:MAX_NEW_NAMES]
+    if not names:
+        return
+    places = [(_find_line(context, name), name) for name in names]
+    first = min(lines.first for lines, _ in places)
+    shown = ", ".join(f"{name} (line {lines.first})" for lines, name in places)
+    yield DraftFinding(
+        FindingKind.NAME,
+        f"not in the story, its notes or the plan: {shown}",
+        LineRange(first, first),
+        is_remark=True,
+    )
+
+
+def _add_title(text: str, name: str) -> str:
+    """Return a name with the title that it has in `text`: "Mrs Hale"."""
+    titled = re.search(rf"\b(?:{_TITLES})\.? {re.escape(name)}\b", text)
+    return titled[0] if titled else name
+
+
+def _list_capitalized(text: str) -> set[str]:
+    """Return the words with a capital, folded, without possessive endings."""
+    words = (word for word in WORD_PATTERN.findall(text) if word[0].isupper())
+    return {normalize_word(re.sub(r"['’]s?$", "", word)) for word in words}
+
+
+def _find_line(context: DraftContext, name: str) -> LineRange:
+    at = max(0, context.text.find(name))
+    return context.lines_of(Span(at, at + len(name)))
 
 
 def _find_abrupt_relations(context: DraftContext) -> Iterator[DraftFinding]:

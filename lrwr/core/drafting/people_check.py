@@ -1,177 +1,51 @@
-"""What a draft says of people that the story contradicts: the dead who act, other
-trades, and names that nothing knows.
+"""What a draft says of people that the story contradicts: the dead who act, and other
+trades, ages, animals and kin.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from lrwr.core.attribution.concrete_words import group_animals
-from lrwr.core.attribution.names import find_missing_names
-from lrwr.core.bible.name_lookup import list_cast_forms
 from lrwr.core.bible.values import (
     BibleClaim,
     CharacterProfile,
     TextEvidence,
     format_evidence_location,
 )
-from lrwr.core.continuity.deaths import (
-    find_death_sentences,
-    find_present_acts,
-    is_told_dead,
-)
+from lrwr.core.continuity.deaths import KnownPerson, find_dead_actors, select_own_forms
 from lrwr.core.continuity.statements import (
-    find_enclosing_paragraph,
     find_enclosing_sentence,
+    is_asserted_in_context,
+    mentions_past_age,
 )
 from lrwr.core.continuity.values import (
-    classify_kinship,
-    excludes_kinship,
-    invert_kinship,
+    parse_age_range,
 )
-from lrwr.core.drafting.findings import DraftContext, DraftFinding, FindingKind
+from lrwr.core.drafting.findings import (
+    DraftContext,
+    DraftFinding,
+    FindingKind,
+    compile_apposition,
+    describe_other_word,
+    read_apposition,
+)
+from lrwr.core.drafting.kin_check import find_other_kin
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import SURE_CERTAINTIES
-from lrwr.core.model.text import WORD_PATTERN, LineRange, Span, normalize_word
-from lrwr.core.nlp.facts.attribute_rules import OCCUPATIONS
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.facts.attribute_rules import AGE, OCCUPATIONS
 
-MAX_ACTING_DOCUMENTS = 1
-"""Documents between a death and the draft with acts of the same person; more of them
-make the death doubtful."""
-
-_NAME = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
-"""A name of several words, also of somebody whom the cast does not have."""
-
-_LISTED = r"(?:Drowned|Dead|Killed|Died|Buried|Hanged|Murdered|Lost): [^\n:!?“”]{{0,120}}?{}\b"
-_OWN_NOTE = re.compile(
-    r"(?:Dead|Died|Killed|Drowned|Murdered|Hanged|Buried)\b(?! (?:tired|set|drunk))"
+_TRADE, _AGE = "occupation", "age"
+MAX_GROWTH = 2
+"""Years by which an age may grow if the story does not skip years."""
+_YEARS_PASS = re.compile(
+    r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
+    r"rolled|flew|elapsed|slipped))\b|\b(?:next|following) years?\b",
+    re.I,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeadActor:
-    """Somebody who acts at `act` of a draft, though their death is told at `death` of
-    `document`.
-    """
-
-    name: str
-    act: Span
-    document: DocumentId
-    death: Span
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPerson:
-    """A character with the forms of the name that nobody else has.
-
-    `notes` are sentences of the author's notes about them, each with its document and
-    place. `is_present` says that they are there in a scene before the draft.
-    """
-
-    name: str
-    forms: tuple[str, ...]
-    notes: tuple[tuple[str, DocumentId, Span], ...] = ()
-    is_present: bool = False
-
-
-def find_dead_actors(
-    draft: str, before: Mapping[DocumentId, str], people: Sequence[KnownPerson]
-) -> Iterator[DeadActor]:
-    """Yield those who act in the text `draft` though they are dead, each once.
-
-    `before` are the documents of the story before the draft, in story order. A death
-    counts if the narration tells of it, if a list names the dead, or if a note begins
-    with it and they are in no scene before the draft. Names of several words need not be
-    those of a character.
-    """
-    forms = {form for person in people for form in person.forms}
-    names = {match[0] for match in _NAME.finditer(draft)} - forms
-    others = [KnownPerson(name, (name,)) for name in sorted(names)]
-    for person in (*people, *others):
-        act = (
-            next(find_present_acts(draft, person.forms), None) if person.forms else None
-        )
-        death = _find_death(person, before) if act is not None else None
-        if act is not None and death is not None:
-            yield DeadActor(person.name, act, *death)
-
-
-def _find_death(
-    person: KnownPerson, before: Mapping[DocumentId, str]
-) -> tuple[DocumentId, Span] | None:
-    documents = list(before)
-    for at, document in enumerate(documents):
-        span = _find_told_death(before[document], person.forms)
-        if span is None:
-            continue
-        acting = [
-            other
-            for other in documents[at + 1 :]
-            if next(find_present_acts(before[other], person.forms), None) is not None
-        ]
-        return (document, span) if len(acting) <= MAX_ACTING_DOCUMENTS else None
-    if person.is_present:
-        return None
-    dead = (row for row in person.notes if _OWN_NOTE.match(row[0]))
-    return next(((document, span) for _, document, span in dead), None)
-
-
-def _find_told_death(text: str, forms: Sequence[str]) -> Span | None:
-    """Return the first sentence of `text` that tells of the death of somebody."""
-    for form in forms:
-        listed = re.search(_LISTED.format(re.escape(form)), text)
-        if listed is not None:
-            return find_enclosing_sentence(text, Span(*listed.span()))
-    names = "|".join(map(re.escape, forms))
-    name = re.compile(rf"(?<![\w’'-])(?:{names})(?![\w-])")
-    sentences = (
-        sentence
-        for sentence in find_death_sentences(text)
-        for match in name.finditer(text, sentence.start, sentence.end)
-        if is_told_dead(text, sentence, Span(*match.span()))
-    )
-    return next(sentences, None)
-
-
-def select_own_forms(forms: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return for each person the forms of the name that can mean nobody else.
-
-    `forms` has all of them, by person. A form that is part of another person's is left
-    out, and so are those without a capital, such as "the keeper".
-    """
-    words = {
-        person: [frozenset(form.casefold().split()) for form in own]
-        for person, own in forms.items()
-    }
-    return {
-        person: tuple(
-            form
-            for form in own
-            if form[:1].isupper()
-            and not any(
-                frozenset(form.casefold().split()) <= other
-                for name, others in words.items()
-                if name != person
-                for other in others
-            )
-        )
-        for person, own in forms.items()
-    }
-
-
-MAX_NEW_NAMES = 12
-"""Names that nothing knows which are listed."""
-
-_TRADE = "occupation"
 _OCCUPATION = re.compile(OCCUPATIONS)
-_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
-_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
-_ARTICLES = frozenset(("the", "a", "an"))
-KIN_WORDS = (
-    "father", "mother", "brother", "sister", "son", "daughter", "husband", "wife", "uncle",
-    "aunt", "nephew", "niece", "cousin", "grandfather", "grandmother",
-)  # fmt: skip
+_CAPITALIZED = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w-]+")
 
 
 def find_wrong_people(context: DraftContext) -> Iterator[DraftFinding]:
@@ -179,13 +53,14 @@ def find_wrong_people(context: DraftContext) -> Iterator[DraftFinding]:
     yield from _find_dead(context)
     yield from _find_other_trades(context)
     yield from _find_other_animals(context)
-    yield from _find_other_kin(context)
-    yield from _find_new_names(context)
+    yield from _find_other_ages(context)
+    yield from find_other_kin(context)
 
 
 def _find_dead(context: DraftContext) -> Iterator[DraftFinding]:
     before = context.texts_before
     people = [*_list_known_people(context)]
+    people += _list_known_animals(context, {f for p in people for f in p.forms})
     for actor in find_dead_actors(context.text, before, people):
         text = context.knowledge.texts[actor.document].text
         death = " ".join(text[actor.death.start : actor.death.end].split()).lstrip("> ")
@@ -193,7 +68,7 @@ def _find_dead(context: DraftContext) -> Iterator[DraftFinding]:
             FindingKind.DEAD,
             f"{actor.name} acts here, but is dead by then: “{death}”",
             context.lines_of(actor.act),
-            _quote_sentence(context, actor.act),
+            context.quote_sentence(actor.act),
             context.locate(actor.document, actor.death),
             is_remark=actor.document not in before,
             words=actor.name,
@@ -201,7 +76,7 @@ def _find_dead(context: DraftContext) -> Iterator[DraftFinding]:
 
 
 def _list_known_people(context: DraftContext) -> Iterator[KnownPerson]:
-    people = [p for p in context.bible.characters if _is_known_before(context, p)]
+    people = [p for p in context.bible.characters if context.is_known_before(p)]
     forms = select_own_forms({p.name: [f.name for f in p.aliases] for p in people})
     present = {
         name
@@ -217,13 +92,32 @@ def _list_known_people(context: DraftContext) -> Iterator[KnownPerson]:
             if evidence.chapter is None
         )
         yield KnownPerson(
-            person.name, forms[person.name], notes, person.name in present
+            person.name,
+            forms[person.name],
+            notes=notes,
+            is_present=person.name in present,
         )
 
 
-def _is_known_before(context: DraftContext, person: CharacterProfile) -> bool:
-    first = person.first_seen
-    return first is None or first.document != context.draft
+def _list_known_animals(
+    context: DraftContext, people: Collection[str]
+) -> Iterator[KnownPerson]:
+    """Yield the animals with a name in the draft that is none of `people`."""
+    groups = group_animals()
+    names = _CAPITALIZED.findall(context.text)
+    candidates = set(names).difference(people)
+    kinds: dict[str, str] = {}
+    texts = context.knowledge.texts.items() if candidates else ()
+    for document, text in texts:
+        if document != context.draft:
+            for match in compile_apposition("|".join(groups)).finditer(text.text):
+                name, noun = read_apposition(match)
+                kinds.setdefault(name, noun)
+    for name in sorted(candidates.intersection(kinds)):
+        noun = kinds[name]
+        is_only = sum(groups[noun] == groups[other] for other in kinds.values()) == 1
+        nouns = (f"the {noun}", f"The {noun}") if is_only else ()
+        yield KnownPerson(name, (name,), nouns)
 
 
 def _find_other_trades(context: DraftContext) -> Iterator[DraftFinding]:
@@ -251,17 +145,79 @@ def _find_other_trades(context: DraftContext) -> Iterator[DraftFinding]:
             )
 
 
+def _find_other_ages(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield the ages that a draft gives to somebody who was surely younger by more than
+    `MAX_GROWTH` years, or older; none if the story or the draft says that years passed.
+    """
+    people = [p for p in context.bible.characters if context.is_known_before(p)]
+    for person in people:
+        ages = [
+            (claim.value, evidence)
+            for claim in person.attributes
+            if claim.label == _AGE and claim.certainty in SURE_CERTAINTIES
+            for evidence in claim.evidence
+            if _is_before_or_note(context, evidence)
+        ]
+        for age, span in _iter_own_ages(context, person) if ages else ():
+            if all(_is_other_age(context, age, span, *row) for row in ages):
+                evidence = ages[0][1]
+                place = Span(evidence.spans[0].start, evidence.spans[-1].end)
+                yield describe_other_word(context, span, age, evidence.document, place)
+                break
+
+
+def _is_before_or_note(context: DraftContext, evidence: TextEvidence) -> bool:
+    rank = context.ranks.get(evidence.document)
+    return rank is None or rank < context.ranks.get(context.draft, -1)
+
+
+def _iter_own_ages(
+    context: DraftContext, person: CharacterProfile
+) -> Iterator[tuple[str, Span]]:
+    """Yield the ages that the draft gives to somebody, each with its place."""
+    for claim in person.attributes:
+        for evidence in claim.evidence if claim.label == _AGE else ():
+            if evidence.document == context.draft:
+                yield claim.value, evidence.spans[0]
+    for form in person.aliases:
+        for match in _compile_age(form.name).finditer(context.text):
+            span = Span(*match.span())
+            if is_asserted_in_context(context.text, span):
+                yield match["age"], span
+
+
+@cache
+def _compile_age(form: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w’'-]){re.escape(form)}, (?P<age>{AGE})(?=,)")
+
+
+def _is_other_age(
+    context: DraftContext, age: str, span: Span, earlier: str, evidence: TextEvidence
+) -> bool:
+    own, other = parse_age_range(age), parse_age_range(earlier)
+    if own is None or other is None or mentions_past_age(context.text, span):
+        return False
+    if own[1] < other[0]:
+        return True
+    if own[0] <= other[1] + MAX_GROWTH:
+        return False
+    rank = context.ranks.get(evidence.document, -1)
+    texts = (t for d, t in context.texts_before.items() if context.ranks[d] >= rank)
+    return not any(_YEARS_PASS.search(text) for text in (*texts, context.text))
+
+
 def _find_other_animals(context: DraftContext) -> Iterator[DraftFinding]:
     """Yield the names to which a draft gives a kind of animal where the story has them
     beside other kinds only.
     """
     groups = group_animals()
-    for match in _compile_apposition("|".join(groups)).finditer(context.text):
-        name, noun = match["name"] or match["after"], match["noun"] or match["before"]
+    for match in compile_apposition("|".join(groups)).finditer(context.text):
+        name, noun = read_apposition(match)
         places = [*_iter_animals(context, name)]
         if places and not any(animal in groups[noun] for animal, _, _ in places):
             _, document, sentence = places[0]
-            yield _describe_other(context, match, noun, document, sentence)
+            span = Span(*match.span())
+            yield describe_other_word(context, span, noun, document, sentence)
 
 
 def _iter_animals(
@@ -278,84 +234,6 @@ def _iter_animals(
         for match in near.finditer(text.text) if document != context.draft else ():
             sentence = find_enclosing_sentence(text.text, Span(*match.span()))
             yield match["after"] or match["before"], document, sentence
-
-
-def _find_other_kin(context: DraftContext) -> Iterator[DraftFinding]:
-    """Yield the kin words such as "Ansel, her cousin" in a paragraph that names somebody
-    to whom they are of another kin, and nobody to whom they are of this one.
-    """
-    people = [p for p in context.bible.characters if _is_known_before(context, p)]
-    forms = select_own_forms({p.name: [f.name for f in p.aliases] for p in people})
-    owners = {form: person for person, own in forms.items() for form in own}
-    for match in _compile_apposition("|".join(KIN_WORDS)).finditer(context.text):
-        name, noun = match["name"] or match["after"], match["noun"] or match["before"]
-        own = owners.get(name)
-        if own is None or (match["owner"] or match["whose"]).casefold() in _ARTICLES:
-            continue
-        near = find_enclosing_paragraph(context.text, Span(*match.span()))
-        start = max(0, context.text.rfind("\n\n", 0, max(0, near.start - 2)))
-        around = context.text[start : near.end]
-        present = {person for form, person in owners.items() if form in around}
-        kin = [*_iter_kin(context, own, present - {own})]
-        if kin and all(
-            excludes_kinship(kind, classify_kinship(noun)) for kind, _ in kin
-        ):
-            evidence = kin[0][1]
-            span = Span(evidence.spans[0].start, evidence.spans[-1].end)
-            yield _describe_other(context, match, noun, evidence.document, span)
-
-
-def _iter_kin(
-    context: DraftContext, name: str, others: Collection[str]
-) -> Iterator[tuple[str, TextEvidence]]:
-    """Yield what somebody is to each of `others`, as far as the story is sure of it."""
-    for relation in context.bible.relations:
-        evidence = next(
-            (e for e in relation.evidence if e.document != context.draft), None
-        )
-        if evidence is None or relation.certainty not in SURE_CERTAINTIES:
-            continue
-        if relation.target == name and relation.source in others:
-            kind = classify_kinship(relation.kind)
-        elif relation.source == name and relation.target in others:
-            kind = invert_kinship(relation.kind)
-        else:
-            continue
-        if kind:
-            yield kind, evidence
-
-
-@cache
-def _compile_apposition(nouns: str) -> re.Pattern[str]:
-    owner = r"the|an?|his|her|their|my|our|your"
-    return re.compile(
-        rf"\b(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*), (?P<owner>{owner})"
-        rf" (?:[a-z]+ ){{0,2}}?(?P<noun>{nouns})(?=[,.;:!?])"
-        rf"|\b(?P<whose>(?i:{owner})) (?:[a-z]+ ){{0,2}}?(?P<before>{nouns}),?"
-        r" (?P<after>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)*)"
-    )
-
-
-def _describe_other(
-    context: DraftContext,
-    match: re.Match[str],
-    noun: str,
-    document: DocumentId,
-    other: Span,
-) -> DraftFinding:
-    """Return the finding that a word for somebody differs from that at `other`."""
-    text = context.knowledge.texts[document].text
-    quote = " ".join(_LINK.sub(r"\1", text[other.start : other.end]).split())
-    span = Span(*match.span())
-    return DraftFinding(
-        FindingKind.DETAIL,
-        f"“{noun}”, but elsewhere: “{quote}”",
-        context.lines_of(span),
-        _quote_sentence(context, span),
-        context.locate(document, other),
-        is_remark=document not in context.texts_before,
-        words=noun,
-    )
 
 
 def _is_only_in_draft(context: DraftContext, claim: BibleClaim) -> bool:
@@ -395,47 +273,3 @@ def _is_told_elsewhere(
             if any(form in around for form in forms):
                 return True
     return False
-
-
-def _find_new_names(context: DraftContext) -> Iterator[DraftFinding]:
-    """Yield one finding with the names that neither story nor notes nor plans have."""
-    texts = context.knowledge.texts.items()
-    others = [text.text for document, text in texts if document != context.draft]
-    words = {w for text in (*others, context.plans) for w in _list_capitalized(text)}
-    # "Afterwards" at the start of a sentence is no name if the story has "afterwards".
-    plain = {w for text in others for w in WORD_PATTERN.findall(text) if w.islower()}
-    people = tuple(p for p in context.bible.characters if _is_known_before(context, p))
-    cast = list_cast_forms(replace(context.bible, characters=people))
-    names = [
-        name.text
-        for name in find_missing_names(_HEADING.sub("", context.text), "", cast)
-        if not words.issuperset(_list_capitalized(name.text))
-        and name.text.lower() not in plain
-    ][:MAX_NEW_NAMES]
-    if not names:
-        return
-    places = [(_find_line(context, name), name) for name in names]
-    first = min(lines.first for lines, _ in places)
-    shown = ", ".join(f"{name} (line {lines.first})" for lines, name in places)
-    yield DraftFinding(
-        FindingKind.NAME,
-        f"not in the story, its notes or the plan: {shown}",
-        LineRange(first, first),
-        is_remark=True,
-    )
-
-
-def _list_capitalized(text: str) -> set[str]:
-    """Return the words with a capital, folded, without possessive endings."""
-    words = (word for word in WORD_PATTERN.findall(text) if word[0].isupper())
-    return {normalize_word(re.sub(r"['’]s?$", "", word)) for word in words}
-
-
-def _find_line(context: DraftContext, name: str) -> LineRange:
-    at = max(0, context.text.find(name))
-    return context.lines_of(Span(at, at + len(name)))
-
-
-def _quote_sentence(context: DraftContext, span: Span) -> str:
-    sentence = find_enclosing_sentence(context.text, span)
-    return " ".join(context.text[sentence.start : sentence.end].split())

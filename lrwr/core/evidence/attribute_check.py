@@ -169,7 +169,10 @@ def _compare_looks(
             if look.thing in (other.thing, *_list_nouns(other, before))
             and look.kinds & other.kinds
         ]
-        if any(look.group & other.group for other, _, _ in others):
+        if any(
+            other.word in look.group or look.word in other.group
+            for other, _, _ in others
+        ):
             continue
         if any(_has_look(sentence, look) for _, sentence in sentences):
             continue

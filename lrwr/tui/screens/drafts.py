@@ -28,8 +28,8 @@ from lrwr.app.presenters.text import (
     shorten_chapter_names,
     styled_line,
 )
+from lrwr.core.drafting.board import spell_horizon
 from lrwr.core.drafting.brief import Brief
-from lrwr.core.drafting.story_places import spell_horizon
 from lrwr.tui.actions.screen_keys import DRAFT_ACTIONS, FIND_ACTION, OPEN_ROW_ACTION
 from lrwr.tui.queries.drafts import (
     CheckedStoredPost,

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
-from lrwr.core.drafting.board import Board, SceneCard, ScenePlace
+from lrwr.core.drafting.board import (
+    Board,
+    SceneCard,
+    ScenePlace,
+    StoryPlaces,
+    spell_horizon,
+)
 from lrwr.core.drafting.brief import (
     Brief,
     build_brief,
@@ -17,7 +23,6 @@ from lrwr.core.drafting.brief import (
 )
 from lrwr.core.drafting.brief_items import BriefMaterial, BriefSection
 from lrwr.core.drafting.folder import DraftFile
-from lrwr.core.drafting.story_places import StoryPlaces, spell_horizon
 from lrwr.core.model.documents import BEFORE_THE_STORY, DocumentId, Horizon
 from lrwr.core.model.facts import Certainty, CharacterField, FactAbout
 from lrwr.core.ports.story_stores import AppearanceRole

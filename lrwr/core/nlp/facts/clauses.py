@@ -61,7 +61,8 @@ _NO_NAMES_TEXT = (
     "Neither Having Being Aunts Uncles Whoever Whichever Four Five Six Seven "
     "Eight Nine Ten"
 )
-_NON_NAMES = frozenset(_NO_NAMES_TEXT.split())
+NON_NAMES = frozenset(_NO_NAMES_TEXT.split())
+"""Words that are no names, though they may start a sentence."""
 _TITLE_WORDS = frozenset(TITLE_WORDS.split())
 _TITLED = re.compile(rf"(?:{_TITLE})\b\.? ")
 _PLACE_PREPOSITION = re.compile(
@@ -84,14 +85,14 @@ def clean_name(phrase: str, prose: AnnotatedProse) -> str:
     adverbs.
     """
     name = phrase.strip()
-    while (first := name.split(" ")[0]) in _NON_NAMES and not _TITLED.match(name):
+    while (first := name.split(" ")[0]) in NON_NAMES and not _TITLED.match(name):
         if " " not in name:
             return ""
         if first == "The":
             break
         name = name[len(first) + 1 :]
     words = _ARTICLE.sub("", name).split(" ")
-    if not words or (words[-1] in _NON_NAMES and not name.endswith(".")):
+    if not words or (words[-1] in NON_NAMES and not name.endswith(".")):
         return ""
     if name.rstrip(".") in _TITLE_WORDS and not name.startswith(("the ", "The ")):
         return ""
@@ -123,7 +124,7 @@ def find_matches_at(
 def _begins_sentence(words: str, start: int) -> bool:
     first = _FIRST_WORD.match(words, start)
     word = first.group() if first else ""
-    return word in _NON_NAMES and word != "The" and word not in _TITLE_WORDS
+    return word in NON_NAMES and word != "The" and word not in _TITLE_WORDS
 
 
 def has_place_preposition(words: str, start: int) -> bool:

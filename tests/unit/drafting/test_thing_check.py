@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.drafting.counts import compare_counts
+from lrwr.core.drafting.thing_check import compare_counts
 from lrwr.core.model.documents import DocumentId
 
 DRAFT, STORY = DocumentId("draft.md"), DocumentId("1.md")
@@ -77,3 +77,46 @@ def test_the_closest_sentence_of_the_story_is_shown() -> None:
     span = row.other.sentence
     assert story[span.start : span.end] == "Mags wore five keys on a loop of tape."
     assert compared.compared == 1
+
+
+def test_the_story_comes_before_a_note() -> None:
+    note, draft = DocumentId("notes/n.md"), "Mags looked for the four keys."
+    texts = {note: "Mags has five keys.", STORY: "Mags had three keys.", DRAFT: draft}
+    (row,) = compare_counts(DRAFT, texts, before=[STORY]).differing
+    assert row.document == STORY
+
+
+def test_two_numbers_of_the_story_are_both_shown() -> None:
+    story = "Six rungs led up.\n\nNell saw six rungs in the ladder. Seven rungs of the ladder."
+    (row,) = compare_counts(
+        DRAFT, {STORY: story, DRAFT: "The ladder has nine rungs."}
+    ).differing
+    assert row.also is not None
+    assert {row.other.value, row.also[1].value} == {6, 7}
+
+
+@pytest.mark.parametrize(
+    ("draft", "found"),
+    [
+        (
+            "She rang the five strokes for first bell.",
+            [("five strokes", "Two strokes")],
+        ),
+        ("She counted the five strokes.", []),
+    ],
+)
+def test_one_of_many_numbers_needs_a_word_beside_both(
+    draft: str, found: list[tuple[str, str]]
+) -> None:
+    story = (
+        "Two strokes for first bell.\n\nShe chalked four strokes on the slate, and they"
+        " were there still when the tide had gone, and nobody had counted.\n\n"
+        "He swam with six strokes."
+    )
+    assert differing(draft, story) == found
+
+
+def test_what_the_next_sentence_counts_is_found() -> None:
+    story = "Mags kept hens for the eggs. There were nine of them, and a cock."
+    assert differing("The eleven hens ran.", story) == [("eleven hens", "nine hens")]
+    assert differing("The eleven hens ran.", "Hens ran. Nine of them fell.") == []
