@@ -259,9 +259,7 @@ def describe_other_looks(
     context: DraftContext, texts: Mapping[DocumentId, str]
 ) -> Iterator[DraftFinding]:
     """Yield a finding for each look of a part of which the story has another one."""
-    people = context.list_own_forms()
-    before = context.texts_before
-    for look in find_other_looks(context.draft, texts, people, before):
+    for look in find_other_looks(context.draft, texts, context.texts_before):
         yield describe_other_word(
             context, look.span, look.word, look.document, look.other
         )

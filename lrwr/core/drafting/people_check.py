@@ -1,9 +1,9 @@
 """What a draft says of people that the story contradicts: the dead who act, and other
-trades, ages, animals and kin.
+trades, ages, animals, kin and sides of limbs.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
 from lrwr.core.attribution.concrete_words import group_animals
@@ -15,6 +15,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.continuity.deaths import KnownPerson, find_dead_actors, select_own_forms
 from lrwr.core.continuity.statements import (
+    find_enclosing_paragraph,
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_past_age,
@@ -31,6 +32,7 @@ from lrwr.core.drafting.findings import (
     read_apposition,
 )
 from lrwr.core.drafting.kin_check import find_other_kin
+from lrwr.core.drafting.thing_check import is_told
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import SURE_CERTAINTIES
 from lrwr.core.model.text import Span
@@ -45,6 +47,19 @@ _YEARS_PASS = re.compile(
     re.I,
 )
 _OCCUPATION = re.compile(OCCUPATIONS)
+_LIMBS = (
+    frozenset(("hand", "arm", "finger", "wrist", "thumb", "elbow", "shoulder")),
+    frozenset(("leg", "knee", "foot", "ankle", "hip", "heel", "toe")),
+    frozenset(("eye",)),
+    frozenset(("ear",)),
+    frozenset(("cheek", "temple", "eyebrow")),
+)
+_TRAITS = re.compile(
+    r"\b(?:deaf|blind|lame|limp\w*|scar(?:red)?|missing|wooden|glass|lost|hook|stump|joint"
+    r"|patch|tattoo\w*|cripple\w*|wither\w*|birthmark|amputat\w*|crooked|twisted|maimed)\b"
+)
+_ALL_LIMBS = "|".join(sorted(limb for limbs in _LIMBS for limb in limbs))
+_SIDE = re.compile(rf"\b(?P<side>left|right)(?: [a-z]+)? (?P<limb>{_ALL_LIMBS})s?\b")
 _CAPITALIZED = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w-]+")
 
 
@@ -54,6 +69,7 @@ def find_wrong_people(context: DraftContext) -> Iterator[DraftFinding]:
     yield from _find_other_trades(context)
     yield from _find_other_animals(context)
     yield from _find_other_ages(context)
+    yield from _find_other_sides(context)
     yield from find_other_kin(context)
 
 
@@ -234,6 +250,61 @@ def _iter_animals(
         for match in near.finditer(text.text) if document != context.draft else ():
             sentence = find_enclosing_sentence(text.text, Span(*match.span()))
             yield match["after"] or match["before"], document, sentence
+
+
+def _find_other_sides(context: DraftContext) -> Iterator[DraftFinding]:
+    """Yield the sides of limbs of which the story says something particular, such as "his
+    deaf right ear", of somebody with whom it is the other side.
+    """
+    people = context.list_own_forms()
+    for match in _SIDE.finditer(context.text):
+        span = Span(*match.span())
+        traits = _list_traits(context.text, span)
+        if not traits or not is_told(context.text, span):
+            continue
+        present = _list_people(context.text, span, people)
+        places = [
+            (document, place, other["side"])
+            for document, text, other in _iter_sides(context, match["limb"])
+            if traits & _list_traits(text, place := Span(*other.span()))
+            and present & _list_people(text, place, people)
+        ]
+        if places and all(side != match["side"] for _, _, side in places):
+            document, place, _ = places[0]
+            text = context.knowledge.texts[document].text
+            sentence = find_enclosing_sentence(text, place)
+            yield describe_other_word(context, span, match["side"], document, sentence)
+
+
+def _iter_sides(
+    context: DraftContext, limb: str
+) -> Iterator[tuple[DocumentId, str, re.Match[str]]]:
+    """Yield the places outside the draft that give a side to the same limb, with their
+    documents and texts; those of the story before it first.
+    """
+    before = context.texts_before
+    texts = context.knowledge.texts
+    for document in sorted(texts, key=lambda name: name not in before):
+        text = texts[document].text
+        for other in _SIDE.finditer(text) if document != context.draft else ():
+            if any(limb in limbs and other["limb"] in limbs for limbs in _LIMBS):
+                yield document, text, other
+
+
+def _list_traits(text: str, span: Span) -> frozenset[str]:
+    sentence = find_enclosing_sentence(text, span)
+    words = _TRAITS.findall(text, sentence.start, sentence.end)
+    return frozenset(word[:4] for word in words)
+
+
+def _list_people(text: str, span: Span, people: Mapping[str, str]) -> frozenset[str]:
+    """Return the people named in the paragraph at `span`, or in the one before, and in the
+    title of the document.
+    """
+    paragraph = find_enclosing_paragraph(text, span)
+    start = max(0, text.rfind("\n\n", 0, max(0, paragraph.start - 2)))
+    around = text[start : paragraph.end] + text[: text.find("\n\n") + 1]
+    return frozenset(person for form, person in people.items() if form in around)
 
 
 def _is_only_in_draft(context: DraftContext, claim: BibleClaim) -> bool:

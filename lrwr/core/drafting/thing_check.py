@@ -1,12 +1,11 @@
 """Things of which a draft says something else than the story: their number ("four keys"),
-the colour, material or side of their parts ("a stick with a brass collar").
+the colour or material of their parts ("a stick with a brass collar").
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
 from lrwr.core.attribution.concrete_words import group_looks, list_materials
 from lrwr.core.attribution.details import (
@@ -283,24 +282,12 @@ MAX_APART = 60
 """Characters between a thing and its part in a sentence of the story."""
 
 _SIDES = ("left", "right")
-_LIMBS = (
-    frozenset(("hand", "arm", "finger", "wrist", "thumb", "elbow", "shoulder")),
-    frozenset(("leg", "knee", "foot", "ankle", "hip", "heel", "toe")),
-    frozenset(("eye",)),
-    frozenset(("ear",)),
-    frozenset(("cheek", "temple", "eyebrow")),
-)
-_TRAITS = re.compile(
-    r"\b(?:deaf|blind|lame|limp\w*|scar(?:red)?|missing|wooden|glass|lost|hook|stump|joint"
-    r"|patch|tattoo\w*|cripple\w*|wither\w*|birthmark|amputat\w*|crooked|twisted|maimed)\b"
-)
-_ALL_LIMBS = "|".join(sorted(chain.from_iterable(_LIMBS)))
-_SIDE = re.compile(rf"\b(?P<side>left|right)(?: [a-z]+)? (?P<limb>{_ALL_LIMBS})s?\b")
+_LAST_WORD = re.compile(r"[^\W\d_]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class OtherLook:
-    """A colour, material or side `word` at `span` of a draft, of which the story has
+    """A colour or material `word` at `span` of a draft, of which the story has
     another one in the sentence at `other` of `document`.
     """
 
@@ -313,25 +300,22 @@ class OtherLook:
 def find_other_looks(
     draft: DocumentId,
     texts: Mapping[DocumentId, str],
-    people: Mapping[str, str],
     before: Collection[DocumentId] = (),
 ) -> Iterator[OtherLook]:
     """Yield the looks of parts of things in the narration of the document `draft`, such as
     "a stick with a brass collar", of which the story has another one and never the same.
 
     `texts` are those of the story and its notes, `draft` included; what the documents
-    `before` say comes first. `people` has the character of each name that can mean nobody
-    else.
+    `before` say comes first.
     """
     ordered = sorted(texts, key=lambda document: document not in before)
     others = {document: texts[document] for document in ordered if document != draft}
     yield from _find_other_parts(texts[draft], others)
     yield from _find_other_materials(texts[draft], others)
-    yield from _find_other_sides(texts[draft], others, people)
 
 
-def _is_told(text: str, span: Span) -> bool:
-    """Return whether the narration tells the words at `span`; what follows them in the
+def is_told(text: str, span: Span) -> bool:
+    """Return whether the narration asserts the words at `span`; what follows them in the
     sentence, such as "as if he meant it", says nothing about them.
     """
     start = find_enclosing_paragraph(text, span).start
@@ -350,7 +334,7 @@ def _find_other_parts(
         span = Span(match.start(), match.end())
         if whole in STOP_WORDS or part in STOP_WORDS or part in group_looks():
             continue
-        if _is_told(text, span):
+        if is_told(text, span):
             places = _iter_part_looks(whole, part, look, others)
             yield from _choose_other(look, span, list(places))
 
@@ -375,11 +359,12 @@ def _iter_part_looks(
     `look`, each with its word.
     """
     kinds = group_looks()[look][0]
-    pattern = re.compile(rf"\b(?P<word>[a-z]+) {re.escape(part)}\b")
+    # A literal beginning keeps the search of a whole novel fast.
+    pattern = re.compile(rf" {re.escape(part)}\b")
     thing = re.compile(rf"\b{re.escape(whole)}\b")
     for document, text in others.items():
         for match in pattern.finditer(text):
-            word = match["word"]
+            word = _find_word_before(text, match.start())
             if word not in group_looks() or not kinds & group_looks()[word][0]:
                 continue
             sentence = find_enclosing_sentence(text, Span(*match.span()))
@@ -387,6 +372,12 @@ def _iter_part_looks(
             end = min(sentence.end, match.end() + MAX_APART)
             if thing.search(text, start, end):
                 yield document, sentence, word
+
+
+def _find_word_before(text: str, end: int) -> str:
+    """Return the letters before an offset."""
+    match = _LAST_WORD.search(text, max(0, end - 20), end)
+    return match[0] if match else ""
 
 
 def _choose_other(
@@ -413,14 +404,11 @@ def _find_other_materials(
         head = (match["noun"] or match["head"]).capitalize()
         look = match["look"] or match["of"]
         span = Span(*match.span())
-        if not _is_told(text, span):
+        if not is_told(text, span):
             continue
-        name = re.compile(
-            rf"(?<![\w’'-])(?P<name>(?:[A-ZÀ-Þ][\w’-]+ )+{head})(?![\w-])"
-        )
-        names = {m["name"] for other in others.values() for m in name.finditer(other)}
-        if len({" ".join(n.split()[-2:]) for n in names}) == 1:
-            places = _iter_named_materials(name, others)
+        names = [*_iter_names(head, others)]
+        if len({name for _, _, name in names}) == 1:
+            places = _iter_named_materials(names, others)
             yield from _choose_other(look, span, list(places))
 
 
@@ -434,67 +422,38 @@ def _compile_named_thing() -> re.Pattern[str]:
     )
 
 
+def _iter_names(
+    head: str, others: Mapping[DocumentId, str]
+) -> Iterator[tuple[DocumentId, int, str]]:
+    """Yield the names of things that end with a noun: document, end of the name, and its
+    last words, as in "Gull Post".
+    """
+    pattern = re.compile(rf" {re.escape(head)}(?![\w-])")
+    for document, text in others.items():
+        for match in pattern.finditer(text):
+            first = _find_word_before(text, match.start())
+            if first[:1].isupper() and first.lower() not in STOP_WORDS:
+                yield document, match.end(), f"{first} {head}"
+
+
 def _iter_named_materials(
-    name: re.Pattern[str], others: Mapping[DocumentId, str]
+    names: Iterable[tuple[DocumentId, int, str]], others: Mapping[DocumentId, str]
 ) -> Iterator[tuple[DocumentId, Span, str]]:
     """Yield the sentences that say of what a named thing is: "Gull Post was nine feet of
     black oak", also if the next one does with "It was".
     """
+    for document, end, _ in names:
+        text = others[document]
+        match = _compile_material().match(text, end)
+        if match is not None:
+            place = Span(match.start("word"), match.end("word"))
+            yield document, find_enclosing_sentence(text, place), match["word"]
+
+
+@cache
+def _compile_material() -> re.Pattern[str]:
     looks = "|".join(sorted(list_materials()))
-    material = re.compile(
+    return re.compile(
         rf"[^.!?;“”\n]{{0,60}}(?:\.\s+It was[^.!?;“”]{{0,30}})?"
         rf" of (?:[a-z]+ )?(?P<word>{looks})\b"
     )
-    for document, text in others.items():
-        for match in name.finditer(text):
-            found = material.match(text, match.end())
-            if found is not None:
-                place = Span(found.start("word"), found.end("word"))
-                yield document, find_enclosing_sentence(text, place), found["word"]
-
-
-def _find_other_sides(
-    text: str, others: Mapping[DocumentId, str], people: Mapping[str, str]
-) -> Iterator[OtherLook]:
-    """Yield the sides of limbs of which the story says something particular, such as "his
-    deaf right ear", of somebody with whom it is the other side.
-    """
-    for match in _SIDE.finditer(text):
-        span = Span(*match.span())
-        traits = _list_traits(text, span)
-        if not traits or not _is_told(text, span):
-            continue
-        present = _list_people(text, span, people)
-        places = [
-            (
-                document,
-                find_enclosing_sentence(other, Span(*found.span())),
-                found["side"],
-            )
-            for document, other in others.items()
-            for found in _SIDE.finditer(other)
-            if _are_same_limb(match["limb"], found["limb"])
-            and traits & _list_traits(other, Span(*found.span()))
-            and present & _list_people(other, Span(*found.span()), people)
-        ]
-        yield from _choose_other(match["side"], span, places)
-
-
-def _list_traits(text: str, span: Span) -> frozenset[str]:
-    sentence = find_enclosing_sentence(text, span)
-    words = _TRAITS.findall(text, sentence.start, sentence.end)
-    return frozenset(word[:4] for word in words)
-
-
-def _are_same_limb(limb: str, other: str) -> bool:
-    return any(limb in limbs and other in limbs for limbs in _LIMBS)
-
-
-def _list_people(text: str, span: Span, people: Mapping[str, str]) -> frozenset[str]:
-    """Return the people named in the paragraph at `span`, or in the one before, and in the
-    title of the document.
-    """
-    paragraph = find_enclosing_paragraph(text, span)
-    start = max(0, text.rfind("\n\n", 0, max(0, paragraph.start - 2)))
-    around = text[start : paragraph.end] + text[: text.find("\n\n") + 1]
-    return frozenset(person for form, person in people.items() if form in around)
