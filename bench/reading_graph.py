@@ -1,10 +1,13 @@
 """Whether the reading companion takes the same steps and gives the same answer in this process
 and through a LangGraph server, with its tools on the reader's side.
 
-Start a server in an environment of its own, from the root of the repository:
+Start a server in an environment of its own. It writes `.langgraph_api` into the folder in which it
+is started, so use another one than the repository, which is REPO here:
 
     pip install "langgraph-cli[inmem]" msgspec
-    langgraph dev --config bench/langgraph.json --port 2024 --no-browser --no-reload
+    cd WORK
+    export PYTHONPATH=REPO
+    langgraph dev --config REPO/bench/langgraph.json --port 2024 --no-browser --no-reload
 
 Then run `python -m bench.reading_graph http://127.0.0.1:2024 BOOK.epub --work WORK`. The model is a
 function of its prompt, here and there. Each question is asked at several positions of the book.
