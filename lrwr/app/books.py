@@ -320,6 +320,7 @@ def build_book_settings(settings: Settings, folder: Path) -> Settings:
         manuscript=ManuscriptSettings(),
         records=RecordSettings(),
         vectors=VectorSettings(),
+        is_of_book=True,
     )
 
 

@@ -33,7 +33,6 @@ from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     ConsentState,
     ConsentStore,
-    HostedService,
     describe_folder_use,
     find_consent_problem,
     find_model_service,
@@ -41,7 +40,7 @@ from lrwr.core.settings.consent import (
 )
 from lrwr.core.settings.library import Library, get_consent_folder, prepare_state_dir
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.service_access import find_key
+from lrwr.core.settings.service_access import HostedService, find_key
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient

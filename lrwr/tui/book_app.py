@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -42,12 +42,16 @@ from lrwr.tui.room import CrashReporter, RoomApp
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.book import ANNOTATION, BookView
 from lrwr.tui.screens.dialogs import TextInputScreen, ask_consents
+from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
 from lrwr.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
+
+HELP_FILTER = "e-book"
+"""Part of the title of the help's section on the reading screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,7 @@ class BookScreen(BookConversation):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in BOOK_ACTIONS),
+        Binding("f1", "help", "Help", show=False, id="room.help"),
     ]
 
     def __init__(self, room: RoomApp, record: BookRecord) -> None:
@@ -346,6 +351,10 @@ class BookScreen(BookConversation):
                 reading.select(reading.paragraph)
         self._show_text()
         self._show()
+
+    def action_help(self) -> None:
+        """Show the keys of this screen; those of others when the filter is cleared."""
+        self.app.push_screen(HelpScreen(self._room.keymap, HELP_FILTER))
 
     def action_close(self) -> None:
         """Close the input, the contents, the answer, the note or the search if there is

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, Paste
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.worker import Worker
 
@@ -22,7 +22,7 @@ INTERRUPT_BINDING = Binding("ctrl+c", "app.interrupt", show=False, system=True)
 ScreenResultT = TypeVar("ScreenResultT")
 
 
-class LoadingScreen(ModalScreen[ScreenResultT]):
+class LoadingScreen(Screen[ScreenResultT]):
     """Base class of screens that load their contents after they are shown.
 
     While `is_loading`, keys wait, except those that write into the focused input.
@@ -86,7 +86,7 @@ class KeyQueue:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        if not self._events:
+        if not self._events or not self._app.screen_stack:  # none: the app is closing
             return
         if not self._is_ready_for(self._events[0]):
             self._timer = self._app.set_timer(RETRY_SECONDS, self._release)

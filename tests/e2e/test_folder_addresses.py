@@ -12,9 +12,9 @@ import pytest
 import typer
 
 from lrwr.cli.main import LazyGroup, app
-from lrwr.core.settings.consent import CONSENT_SERVICES, HostedService
+from lrwr.core.settings.consent import CONSENT_SERVICES
 from lrwr.core.settings.model import index_settings
-from lrwr.core.settings.service_access import KEY_VARIABLES
+from lrwr.core.settings.service_access import KEY_VARIABLES, HostedService
 from tests.fakes.terminal import Terminal
 
 Command: TypeAlias = Any

@@ -1,12 +1,14 @@
 """The reading screen of a small e-book in tests."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from threading import Event
 
 from textual.widgets import Static
 
 from lrwr.app.books import BookRecord, Bookshelf, build_book_settings
-from lrwr.app.container import open_workspace
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.book_app import BookApp
@@ -15,6 +17,8 @@ from lrwr.tui.service_thread import ServiceThread
 from tests.fakes.model_server import ModelServer
 from tests.fakes.room import WIDE, Room, with_model
 
+LONGEST = 30
+"""Seconds after which what is held goes on anyway."""
 LOOKS_AT_MOST = 500
 """Looks at a screen until what it shows is given up."""
 
@@ -43,18 +47,29 @@ async def open_screen(
     *,
     size: tuple[int, int] = WIDE,
     model: ModelServer | None = None,
+    hold: Event | None = None,
     **env: str,
 ) -> AsyncIterator[Room]:
+    """Open a book; with `hold` its library opens when that is set, else before."""
     variables = {"LRWR_EMBEDDING_MODEL": "off", **env}
     variables |= with_model(model) if model else {}
     folder = shelf.folder_of(record.id)
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
     settings = build_book_settings(settings, folder)
-    async with ServiceThread(lambda: open_workspace(settings)) as stage:
+
+    @asynccontextmanager
+    async def open_library() -> AsyncIterator[Workspace]:
+        if hold is not None:
+            await asyncio.to_thread(hold.wait, LONGEST)
+        async with open_workspace(settings) as workspace:
+            yield workspace
+
+    async with ServiceThread(open_library) as stage:
         app = BookApp(stage, settings, record, report_crash)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)
-            await settle(room)
+            if hold is None:
+                await settle(room)
             yield room
 
 

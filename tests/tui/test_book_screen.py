@@ -4,7 +4,8 @@ import json
 from threading import Event
 
 import pytest
-from textual.widgets import Input
+from textual.events import Key
+from textual.widgets import Input, Static
 
 from lrwr.app.books import (
     BookRecord,
@@ -13,7 +14,9 @@ from lrwr.app.books import (
 from lrwr.tui.book_app import BookScreen
 from lrwr.tui.screens.book import BookContents, BookPane
 from lrwr.tui.screens.dialogs import ConsentScreen
+from lrwr.tui.screens.help import HelpScreen
 from tests.fakes.book_screen import (
+    LONGEST,
     is_last_whole_one,
     open_screen,
     press,
@@ -25,9 +28,6 @@ from tests.fakes.book_screen import (
 from tests.fakes.model_server import Asked, ModelServer, Say
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS
-
-LONGEST = 30
-"""Seconds after which a held answer comes anyway."""
 
 
 async def test_reading_begins_at_the_first_page_and_space_reads_on(
@@ -344,8 +344,66 @@ async def test_consent_is_asked_before_the_first_question_is_sent(
         await room.pilot.press("a", *"Why?", "enter")
         await wait_until(room, lambda: isinstance(room.app.screen, ConsentScreen))
         assert not server.asked
+        shown_question = room.app.screen.query_one(".consent-question", Static)
+        assert "questions about the book" in str(shown_question.content)
+        assert "manuscript" not in str(shown_question.content)
         await room.pilot.press("tab", "enter")
         await wait_until(room, lambda: isinstance(room.app.screen, BookScreen))
         await settle(room)
         assert "does not say it" in shown(room, "detail")
         assert len(server.asked) == 2
+
+
+async def test_what_is_typed_while_the_book_is_loaded_is_kept(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    hold = Event()
+    async with open_screen(lanterns, shelf, hold=hold) as room:
+        for key in ("down", "2", "slash", *"lamps 3"):
+            room.app.post_message(Key(key, key if len(key) == 1 else None))
+        await room.pilot.pause()
+        assert shown(room, "status") == "Loading…"
+        hold.set()
+        line = room.app.screen.query_one("#book-input", Input)
+        await wait_until(room, lambda: line.value == "lamps 3")
+        (annotation,) = shelf.annotations(lanterns.id)
+        assert (annotation.color, annotation.quote) == (
+            "green",
+            "Nell counted 1 lamps on the Strake. Nobody else did.",
+        )
+
+
+async def test_a_book_closes_while_keys_wait_for_it(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    hold = Event()
+    async with open_screen(lanterns, shelf, hold=hold) as room:
+        room.app.post_message(Key("2", "2"))
+        await room.pilot.pause(0.1)
+        room.app.exit()
+        hold.set()
+    assert not shelf.annotations(lanterns.id)
+
+
+@pytest.mark.parametrize("key", ["question_mark", "f1"])
+async def test_help_shows_the_keys_of_the_book_first(
+    lanterns: BookRecord, shelf: Bookshelf, key: str
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, key)
+        assert isinstance(room.app.screen, HelpScreen)
+        text = str(room.app.screen.query_one(Static).content)
+        assert "Highlight the selection in yellow" in text
+        assert "Choose a character" not in text
+        await press(room, "escape", "down")
+        assert shown(room, "status").startswith("Paragraph 2 ")
+
+
+async def test_help_does_not_lose_a_question_that_is_being_typed(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    async with open_screen(lanterns, shelf) as room:
+        await press(room, "a", *"Why", "question_mark", "f1", "escape")
+        line = room.app.screen.query_one("#book-input", Input)
+        assert (line.value, line.display) == ("Why?", True)
+        assert room.app.focused is line

@@ -39,7 +39,6 @@ from lrwr.core.settings.consent import (
     OWN_SERVERS,
     ConsentState,
     ConsentStore,
-    HostedService,
     find_hosted_service,
     resolve_consent,
 )
@@ -51,7 +50,12 @@ from lrwr.core.settings.library import (
     resolve_library,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.service_access import is_loopback_host, locate_key, parse_host
+from lrwr.core.settings.service_access import (
+    HostedService,
+    is_loopback_host,
+    locate_key,
+    parse_host,
+)
 
 _NOTHING_SENT = "Nothing was sent from this machine"
 

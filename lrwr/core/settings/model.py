@@ -378,7 +378,7 @@ class Settings:
 
     `root` is the library's folder, absolute. `origins` maps keys such as `search.limit`
     to sources; settings with their default are not in it. `warnings` are sentences to
-    show to the user.
+    show to the user. `is_of_book` says that the library is that of an e-book.
     """
 
     root: Path
@@ -413,6 +413,7 @@ class Settings:
     output: OutputSettings = field(default_factory=OutputSettings)
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    is_of_book: bool = False
 
     def value(self, key: str) -> object:
         """Return the value of the setting `key`, such as `search.limit`.

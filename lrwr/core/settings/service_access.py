@@ -1,4 +1,4 @@
-"""Addresses and API keys of external services.
+"""External services: what they receive, their addresses and API keys.
 
 Keys come from the environment or the system's keyring, never from a file. A key alone
 turns no service on; only a setting does.
@@ -6,7 +6,7 @@ turns no service on; only a setting does.
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -15,7 +15,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.settings.model import Settings, SettingSource
+from lrwr.core.settings.model import SettingOrigin, Settings, SettingSource
 
 KEYRING_SERVICE = "lrwr"
 """Name under which the keyring stores lrwr's keys."""
@@ -63,6 +63,117 @@ class KeyState:
     name: str
     variable: str
     location: KeyLocation
+
+
+@dataclass(frozen=True, slots=True)
+class HostedService:
+    """A service: the setting that turns it on, and the data it receives.
+
+    `title` is its name for users. It is on if `setting` has the value `value`. Its
+    server is `host`, unless the setting `address` names another one. `key` is the
+    environment variable of its API key, empty if it needs none. `sent` describes the
+    data that it receives; `sent_with_texts` describes it for traces that contain texts,
+    and is empty for services without that option; `sent_of_book` does so in the library
+    of an e-book, and is empty if it is the same there. With `may_be_local`, a server on this
+    machine needs no consent, unless the folder's own file turns it on or names it;
+    `default_address` is then the address without a setting. `address_suffices` says
+    that some commands use the service when only `address` is set.
+    """
+
+    name: str
+    title: str
+    setting: str
+    address: str
+    host: str
+    key: str
+    sent: str
+    value: str
+    may_be_local: bool = False
+    sent_with_texts: str = ""
+    sent_of_book: str = ""
+    default_address: str = ""
+    address_suffices: bool = False
+
+    @property
+    def capitalized_title(self) -> str:
+        """The title for the start of a sentence."""
+        return self.title[0].upper() + self.title[1:]
+
+    def is_selected(self, settings: Settings) -> bool:
+        """Return whether `setting` has the value that turns the service on."""
+        return bool(settings.value(self.setting) == self.value)
+
+    def is_on(self, settings: Settings) -> bool:
+        """Return whether the settings turn the service on.
+
+        False for a server on this machine if `may_be_local`, unless the folder's own
+        file turns it on or names its address.
+        """
+        if self.find_folder_origin(settings) is not None:
+            return True
+        if not self.is_selected(settings):
+            return False
+        return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
+
+    def find_folder_origin(self, settings: Settings) -> SettingOrigin | None:
+        """Return where the folder's own `lrwr.toml` turns the service on, or else names
+        its address.
+
+        None if the service is off, or if only the user's own settings do both.
+        """
+        is_named = self._is_address_of_folder(settings)
+        if self.is_selected(settings):
+            origin = settings.origin(self.setting)
+            if origin.source is SettingSource.LIBRARY:
+                return origin
+        elif not (self.address_suffices and is_loopback_host(self.find_host(settings))):
+            return None  # `resolve_address` refuses other machines
+        return settings.origin(self.address) if is_named else None
+
+    def find_folder_address(self, settings: Settings) -> str:
+        """Return the address that the folder's own `lrwr.toml` names, without user name
+        and password; empty if it names none.
+        """
+        is_named = self._is_address_of_folder(settings)
+        return self.describe_server(settings) if is_named else ""
+
+    def find_host(self, settings: Settings) -> str:
+        """Return the host name of the service's server: that of the address in the
+        settings, or `host` if it is empty or invalid.
+        """
+        with suppress(ValueError):  # an invalid address is refused where it is used
+            return urlsplit(str(settings.value(self.address))).hostname or self.host
+        return self.host
+
+    def describe_server(self, settings: Settings) -> str:
+        """Return the address of the service's server, without user name and password,
+        or its host name if the settings name no address.
+        """
+        address = str(settings.value(self.address)).strip().rstrip("/")
+        return mask_credentials(address) or self.default_address or self.host
+
+    def describe_sent(self, settings: Settings) -> str:
+        """Return a description, for users, of the data that the service receives with
+        these settings: `sent_with_texts` if traces contain texts, `sent_of_book` in
+        the library of an e-book, else `sent`.
+        """
+        if settings.is_of_book and self.sent_of_book:
+            return self.sent_of_book
+        if self.sent_with_texts and is_tracing_texts(settings):
+            return self.sent_with_texts
+        return self.sent
+
+    def describe_danger(self, settings: Settings) -> str:
+        """Return a sentence on who would receive the data, for the user to decide."""
+        if is_loopback_host(self.find_host(settings)):
+            return "That address is this machine; allow it only if you started a server on it."
+        return "Whoever runs that server can read it; allow it only if you trust them."
+
+    def _is_address_of_folder(self, settings: Settings) -> bool:
+        is_library_setting = (
+            settings.origin(self.address).source is SettingSource.LIBRARY
+        )
+        return is_library_setting and bool(str(settings.value(self.address)).strip())
 
 
 def list_key_variables(name: str) -> tuple[str, ...]:

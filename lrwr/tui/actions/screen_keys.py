@@ -324,7 +324,7 @@ BOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         "book.on", "space,pagedown", "Next page",
         "Read on: scroll, then show the next page, which moves your position", "on",
-        is_shown_in_footer=True, is_priority=False,
+        is_shown_in_footer=True, is_priority=False, short_title="Next",
     ),
     Action(
         "book.back", "b,pageup", "Page up", "Scroll back a page", "back",
@@ -402,6 +402,10 @@ BOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         "book.contents", "tab", "Contents",
         "Go to the contents and annotations, or back to the text", "contents",
+        is_shown_in_footer=True, is_priority=False,
+    ),
+    Action(
+        "book.help", "question_mark", "Help", "Show all keys; F1 does so, too", "help",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(

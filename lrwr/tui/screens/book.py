@@ -124,6 +124,7 @@ class BookView(TextScreen):
         self._reading = await self._run(lambda w: load_book_reading(w, record))
         if self._reading is not None:
             self._show()
+        self.is_loading = False
 
     @on(TextPane.Moved)
     def _moved(self) -> None:

@@ -9,6 +9,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker
 
@@ -86,7 +87,7 @@ MasterDetailScreen {
 """
 
 
-class MasterDetailScreen(LoadingScreen[ResultT]):
+class MasterDetailScreen(ModalScreen[ResultT], LoadingScreen[ResultT]):
     """Shows a list of rows and, beside it, the details of the highlighted row.
 
     `room` is the chat screen below. `words` fill the filter. Subclasses override `rows`

@@ -10,7 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
@@ -53,7 +53,7 @@ NOTHING_HIGHLIGHTED = (
 )
 
 
-class TextScreen(Screen[None]):
+class TextScreen(LoadingScreen[None]):
     """Shows a text in a pane, and beside it the contents in a tree.
 
     The ids of title, status and the other lines begin with `PREFIX`; those of one line
@@ -225,7 +225,7 @@ class ReaderState:
                     yield number, finding
 
 
-class ReaderView(TextScreen, LoadingScreen[None]):
+class ReaderView(TextScreen, ModalScreen[None]):
     """Shows the manuscript: chapters and scenes in a tree, and the text beside it.
 
     `room` is the chat screen below. `start` is where to begin: a position, or what the
