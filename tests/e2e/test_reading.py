@@ -108,6 +108,22 @@ def test_only_numbered_chapters_are_counted_and_the_contents_show_their_numbers(
     assert ", Notes: paragraph 1 of" in run(reader, "read", "lanterns", "--at", "1").out
 
 
+def test_a_printed_page_marks_where_the_text_refers_to_a_footnote(
+    reader: Terminal,
+) -> None:
+    body = (
+        '<p>Hob sold the lamps<a epub:type="noteref" href="#n">1</a>.</p>'
+        '<aside epub:type="footnote" id="n"><p>For silver.</p></aside>'
+    )
+    (reader.folder / "notes.epub").write_bytes(build_epub({"one": body}))
+    page = run(reader, "read", "notes.epub").out
+    assert "Hob sold the lamps†." in page
+    assert page.index("lamps†") < page.index("For silver.")
+    (paragraph,) = run(reader, "read", "notes.epub", "--json").json["paragraphs"]
+    assert paragraph["text"] == "Hob sold the lamps."
+    assert paragraph["references"] == [len("Hob sold the lamps")]
+
+
 def test_a_folder_in_place_of_a_book_is_named(reader: Terminal) -> None:
     assert (
         "lrwr: . cannot be read: it is a folder" in reader.run("books", "add", ".").err

@@ -121,7 +121,7 @@ async def test_words_are_found_in_what_has_been_read_forward_and_back(
         assert shown(room, "status").startswith("Paragraph 12 ")
 
 
-async def test_a_paragraph_with_a_footnote_has_a_mark_in_the_margin(
+async def test_the_word_with_a_footnote_is_marked_also_in_the_margin(
     lanterns: BookRecord, shelf: Bookshelf
 ) -> None:
     async with open_screen(lanterns, shelf) as room:
@@ -132,6 +132,12 @@ async def test_a_paragraph_with_a_footnote_has_a_mark_in_the_margin(
         assert [row.strip() for row in rows if "†" in row] == [
             "22 † Hob sold the lamps."
         ]
+        (row,) = (y for y, text in enumerate(rows) if "†" in text)
+        word = pane.get_component_rich_style("text-pane--note").color
+        marked = [
+            s.text for s in pane.render_line(row) if s.style and s.style.color == word
+        ]
+        assert marked == ["† ", "lamps"]
 
 
 async def test_escape_ends_a_search_before_the_book_and_leaving_the_line_closes_it(

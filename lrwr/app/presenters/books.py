@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lrwr.app.presenters.text import (
+    NOTE_MARK,
     StyledLine,
     StyledTable,
     StyledText,
@@ -70,7 +71,7 @@ def render_page(
 ) -> Iterator[StyledLine]:
     """Yield the paragraphs of a page with their footnotes, and the position below."""
     for paragraph in page:
-        text = sanitize_text(paragraph.text)
+        text = sanitize_text(_mark_references(paragraph))
         if paragraph.kind is BookParagraphKind.HEADING:
             yield styled_line(StyledText(text, "strong"))
         else:
@@ -79,6 +80,15 @@ def render_page(
             yield styled_line(StyledText(sanitize_text(note), "faint"), indent=4)
         yield styled_line("")
     yield styled_line(StyledText(describe_position(book), "place"))
+
+
+def _mark_references(paragraph: "ReadParagraph") -> str:
+    """Return the text of a paragraph with a mark where it refers to a footnote."""
+    text = paragraph.text
+    places = {place for place in paragraph.references if place is not None}
+    for place in sorted(places, reverse=True):
+        text = f"{text[:place]}{NOTE_MARK}{text[place:]}"
+    return text
 
 
 def describe_position(book: "BoundedBook") -> str:
@@ -126,6 +136,7 @@ def page_as_json(book: "BoundedBook", page: "Sequence[ReadParagraph]") -> Any:
                 "cfi": f"epubcfi({paragraph.cfi})",
                 "text": paragraph.text,
                 "notes": paragraph.notes,
+                "references": paragraph.references,
             }
             for paragraph in page
         ],

@@ -144,6 +144,8 @@ def sanitize_line(text: str) -> str:
     return re.sub(r"\r\n|[\n\r]", "␊", text)
 
 
+NOTE_MARK = "†"
+"""Marks where a text refers to a footnote."""
 EXCERPT_CHARACTERS = 200
 """Maximum number of characters of a quotation that is shown."""
 

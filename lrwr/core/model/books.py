@@ -24,13 +24,15 @@ class BookParagraph:
     `span` is its position in the canonical text of the book's document. `cfi` is its
     EPUB Canonical Fragment Identifier without `epubcfi()`, such as "/6/8!/4/2/6".
     `anchor` is, for a footnote, the index of the paragraph that refers to it; for other
-    paragraphs their own index.
+    paragraphs their own index. `reference` is, for a footnote, the offset in the canonical
+    text of the end of the word after which that paragraph refers to it; None if unknown.
     """
 
     span: Span
     cfi: str
     kind: BookParagraphKind
     anchor: int
+    reference: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

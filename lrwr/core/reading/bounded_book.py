@@ -25,7 +25,8 @@ class BookChapterStart:
 class ReadParagraph:
     """A paragraph that the reader has reached, and the footnotes that it refers to.
 
-    `index` counts from 0.
+    `index` counts from 0. `references` are the offsets in `text` at which it refers to each
+    of `notes`; None where that is unknown.
     """
 
     index: int
@@ -33,6 +34,7 @@ class ReadParagraph:
     cfi: str
     kind: BookParagraphKind
     notes: tuple[str, ...] = ()
+    references: tuple[int | None, ...] = ()
 
 
 class BoundedBook:
@@ -100,9 +102,16 @@ class BoundedBook:
 
     def _read(self, index: int) -> ReadParagraph:
         paragraph = self.outline.paragraphs[index]
-        notes = (self._slice(note) for note in self.outline.notes_of([index]))
+        notes = self.outline.notes_of([index])
+        places = (self.outline.paragraphs[note].reference for note in notes)
+        start = paragraph.span.start
         return ReadParagraph(
-            index, self._slice(index), paragraph.cfi, paragraph.kind, tuple(notes)
+            index,
+            self._slice(index),
+            paragraph.cfi,
+            paragraph.kind,
+            tuple(map(self._slice, notes)),
+            tuple(None if place is None else place - start for place in places),
         )
 
     def _slice(self, index: int) -> str:

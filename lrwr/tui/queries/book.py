@@ -17,6 +17,7 @@ from lrwr.app.companion import open_reading_companion
 from lrwr.app.egress import announce_first_uses
 from lrwr.app.presenters.books import describe_position
 from lrwr.core.chat.service import TurnRequest
+from lrwr.core.model.books import BookParagraph
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import ThreadId, TurnEvent
 from lrwr.core.ports.stores import DocumentText
@@ -285,16 +286,26 @@ class BookReading:
         return [*shown, *self._list_note_marks(part)]
 
     def _list_note_marks(self, part: Span) -> list[TextMark]:
-        """Return where the paragraphs of a part begin that refer to footnotes."""
+        """Return the words of a part after which it refers to footnotes; the beginning of
+        the paragraph where the place is unknown.
+        """
         outline = self.record.outline
         notes = outline.paragraphs[outline.length :]
-        anchors = {note.anchor for note in notes if note.anchor < self.loaded}
-        starts = sorted(outline.paragraphs[anchor].span.start for anchor in anchors)
+        places = {
+            self._find_reference(note) for note in notes if note.anchor < self.loaded
+        }
         return [
-            TextMark(Span(start, start), "note")
-            for start in starts
-            if part.start <= start < part.end
+            TextMark(place, "note")
+            for place in sorted(places)
+            if part.start <= place.start < part.end
         ]
+
+    def _find_reference(self, note: BookParagraph) -> Span:
+        start = self.record.outline.paragraphs[note.anchor].span.start
+        if note.reference is None:
+            return Span(start, start)
+        word = self.text.text[start : note.reference].rpartition(" ")[2]
+        return Span(note.reference - len(word), note.reference)
 
     def describe_selection(self) -> list[str]:
         """Return what belongs to the selection: its annotation and its footnotes."""

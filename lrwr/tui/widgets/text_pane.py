@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from lrwr.app.presenters.text import NOTE_MARK
 from lrwr.core.model.text import LineIndex, Span
 
 MAX_COLUMNS = 84
@@ -31,9 +32,6 @@ FINDING_MARK = "!"
 MarkKind: TypeAlias = Literal[
     "match", "current", "finding", "selected", "yellow", "green", "blue", "pink", "note"
 ]
-
-NOTE_MARK = "†"
-"""Marks a paragraph with a footnote in the margin."""
 
 MARGIN_MARKS: Mapping[str, str] = MappingProxyType(
     {
@@ -95,6 +93,7 @@ class TextPane(ScrollView, can_focus=True):
         & > .text-pane--current { text-style: bold reverse; }
         & > .text-pane--finding { text-style: underline; }
         & > .text-pane--selected { text-style: bold underline; }
+        & > .text-pane--note { color: $text-warning; text-style: bold; }
         & > .text-pane--yellow { background: #e8c65a; color: #1b1714; }
         & > .text-pane--green { background: #a4c98a; color: #1b1714; }
         & > .text-pane--blue { background: #9dbbe0; color: #1b1714; }
@@ -117,6 +116,7 @@ class TextPane(ScrollView, can_focus=True):
             "green",
             "blue",
             "pink",
+            "note",
         )
     }
 

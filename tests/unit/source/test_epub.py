@@ -119,6 +119,48 @@ def test_a_footnote_stands_at_the_end_and_belongs_to_its_reference() -> None:
     assert note.span in chapter.scenes[0].parts
 
 
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "A lamp{}, they say.",
+        "\n  A\n <i>lamp</i>{}, they say.",
+        "A lamp {} they say.",
+        "One line<br/>\n and a lamp{}.",
+        "{}Begins so.",
+    ],
+)
+def test_a_footnote_knows_the_word_after_which_its_reference_stands(
+    opening: str,
+) -> None:
+    mark = '<a epub:type="noteref" href="#n1">1</a>'
+    body = (
+        f"<p>Before.</p><p>{opening.format(mark)}</p>"
+        '<aside epub:type="footnote" id="n1"><p>Of oil.</p></aside>'
+    )
+    book = read(build_epub({"one": body}))
+    note = book.outline.paragraphs[2]
+    before = book.layout.text[: note.reference]
+    assert note.reference is not None
+    if opening.startswith("{"):
+        assert note.reference == book.outline.paragraphs[1].span.start
+    else:
+        assert before.endswith("lamp")
+
+
+def test_footnotes_are_in_the_order_of_their_references() -> None:
+    body = (
+        '<p>One<a epub:type="noteref" href="#b">1</a> and'
+        ' two<a epub:type="noteref" href="#a">2</a>.</p>'
+        '<aside epub:type="footnote" id="a"><p>Second.</p></aside>'
+        '<aside epub:type="footnote" id="b"><p>First.</p></aside>'
+        '<aside epub:type="footnote" id="c"><p>Alone.</p></aside>'
+    )
+    book = read(build_epub({"one": body}))
+    assert texts(book)[1:] == ["[note 1] Alone.", "[note 2] First.", "[note 3] Second."]
+    references = [note.reference for note in book.outline.paragraphs[1:]]
+    assert references == [None, 3, 11]
+
+
 def test_page_numbers_of_the_printed_edition_are_left_out() -> None:
     body = (
         '<p>The paths, <span epub:type="pagebreak" id="p177">177</span> he saw, were'

@@ -85,15 +85,23 @@ def _build_book(
     toc = tuple(_resolve_toc(links, reader.targets))
     paragraphs, notes = reader.paragraphs, _order_notes(reader)
     texts = [paragraph.text for paragraph in paragraphs]
-    texts += [f"[note {number}] {raw.text}" for number, (raw, _) in enumerate(notes, 1)]
+    texts += [
+        f"[note {number}] {raw.text}" for number, (raw, *_) in enumerate(notes, 1)
+    ]
     spans = list(_lay_out(texts))
     story = tuple(
         BookParagraph(span, raw.cfi, _kind(raw), index)
         for index, (span, raw) in enumerate(zip(spans, paragraphs, strict=False))
     )
     asides = tuple(
-        BookParagraph(span, raw.cfi, BookParagraphKind.NOTE, anchor)
-        for span, (raw, anchor) in zip(spans[len(story) :], notes, strict=True)
+        BookParagraph(
+            span,
+            raw.cfi,
+            BookParagraphKind.NOTE,
+            anchor,
+            None if offset is None else spans[anchor].start + offset,
+        )
+        for span, (raw, anchor, offset) in zip(spans[len(story) :], notes, strict=True)
     )
     metadata = package.metadata()
     outline = BookOutline(
@@ -131,22 +139,25 @@ def _toc_of_headings(paragraphs: Sequence[EpubParagraph]) -> Iterable[BookTocEnt
             yield BookTocEntry(" ".join(raw.text.split()), raw.level, index)
 
 
-def _order_notes(reader: EpubReader) -> list[tuple[EpubParagraph, int]]:
-    """Return the footnotes with the indexes of the paragraphs that refer to them, in
-    the order of these. A note without a reference belongs to the paragraph before it.
+def _order_notes(
+    reader: EpubReader,
+) -> list[tuple[EpubParagraph, int, int | None]]:
+    """Return the footnotes with the indexes of the paragraphs that refer to them, and the
+    offsets at which these do, in the order of both. A note without a reference belongs to
+    the paragraph before it; its offset is None.
     """
-    referring = {
-        target: index
+    referring: dict[tuple[str, str], tuple[int, int | None]] = {
+        reference.target: (index, reference.offset)
         for index, raw in reversed(list(enumerate(reader.paragraphs)))
-        for target in raw.references
+        for reference in reversed(raw.references)
     }
-    placed: list[tuple[EpubParagraph, int]] = []
+    placed: list[tuple[EpubParagraph, int, int | None]] = []
     for raw, following in reader.notes:
-        anchors = [referring[target] for target in raw.ids if target in referring]
-        if not anchors and placed and placed[-1][0].ids and not raw.ids:
-            anchors = [placed[-1][1]]  # a later paragraph of the same note
-        placed.append((raw, anchors[0] if anchors else max(0, following - 1)))
-    return sorted(placed, key=lambda note: note[1])
+        places = [referring[target] for target in raw.ids if target in referring]
+        if not places and placed and placed[-1][0].ids and not raw.ids:
+            places = [placed[-1][1:]]  # a later paragraph of the same note
+        placed.append((raw, *(places[0] if places else (max(0, following - 1), None))))
+    return sorted(placed, key=lambda note: (note[1], note[2] or 0))
 
 
 def _lay_out(texts: Iterable[str]) -> Iterable[Span]:
@@ -180,7 +191,7 @@ def _build_layout(
         or find_unmarked_headings((p.span, texts[i]) for i, p in enumerate(story)),
         breaks=tuple(p.span for p in story if p.kind is BookParagraphKind.BREAK),
         footnotes=tuple(
-            Footnote(note.span, paragraphs[note.anchor].span.start)
+            Footnote(note.span, note.reference or paragraphs[note.anchor].span.start)
             for note in paragraphs[length:]
         ),
         fields={"title": outline.title},

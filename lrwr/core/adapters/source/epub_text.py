@@ -63,19 +63,29 @@ _PICTURE = "[picture: "
 
 
 @dataclass(frozen=True, slots=True)
+class NoteReference:
+    """A footnote mark: the file and the id that it leads to, and the offset of the end of
+    the word before it in the text of its paragraph.
+    """
+
+    target: tuple[str, str]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class EpubParagraph:
     """A paragraph as it stands in its file.
 
     `cfi` leads to it. `level` is that of a heading, 0 for other paragraphs.
-    `ids` are the elements that enclose it as a footnote, and `references` the targets
-    of its footnote marks: each a file and an id in it.
+    `ids` are the elements that enclose it as a footnote, each a file and an id in it, and
+    `references` its footnote marks.
     """
 
     text: str
     cfi: str
     level: int = 0
     ids: tuple[tuple[str, str], ...] = ()
-    references: tuple[tuple[str, str], ...] = ()
+    references: tuple[NoteReference, ...] = ()
 
 
 @dataclass(slots=True)
@@ -84,7 +94,8 @@ class _OpenBlock:
 
     `name` is the element's name, `steps` its CFI. `has_inner` says that it contains
     another block, so that its text is no paragraph by itself; `first` then leads to its
-    first node, as in `EpubReader._find_steps_of`.
+    first node, as in `EpubReader._find_steps_of`. `references` are the targets of footnote
+    marks, with the number of `pieces` before each.
     """
 
     element: "_Element"
@@ -94,7 +105,7 @@ class _OpenBlock:
     has_inner: bool = False
     first: tuple[int, ...] = ()
     pieces: list[str] = field(default_factory=list)
-    references: list[tuple[str, str]] = field(default_factory=list)
+    references: list[tuple[tuple[str, str], int]] = field(default_factory=list)
 
 
 class EpubReader:
@@ -174,7 +185,8 @@ class EpubReader:
             return False
         if types & _REFERENCE_TYPES:
             target = self._target(element.get("href", ""))
-            self._blocks[-1].references.append(target)
+            block = self._blocks[-1]
+            block.references.append((target, len(block.pieces)))
             return True
         if types & _PAGE_BREAK_TYPES:
             self._add_target(element, name)
@@ -243,17 +255,25 @@ class EpubReader:
         block = self._blocks[-1]
         if not block.pieces:
             return
-        name = block.name
-        text = _join_pieces(block.pieces, is_preformatted=name == "pre")
-        references, first = block.references, block.first
+        name, pieces, is_preformatted = block.name, block.pieces, block.name == "pre"
+        text = _join_pieces(pieces, is_preformatted=is_preformatted)
+        first = block.first
         block.pieces, block.first = [], ()
         if not text:
+            block.references = [(target, 0) for target, _ in block.references]
             return
+        references = tuple(
+            NoteReference(
+                target,
+                len(_join_pieces(pieces[:count], is_preformatted=is_preformatted)),
+            )
+            for target, count in block.references
+        )
         block.references = []
         level = int(name[1]) if name in _HEADINGS else 0
         cfi = self._find_steps_of(first) if block.has_inner else block.steps
         if not block.note:
-            raw = EpubParagraph(text, cfi, level, references=tuple(references))
+            raw = EpubParagraph(text, cfi, level, references=references)
             self.paragraphs.append(raw)
         elif not level:  # the title of a list of notes says nothing
             ids, self._note_ids = tuple(self._note_ids), []
