@@ -40,6 +40,8 @@ PURE_CALLS = frozenset(
         "checksum_sql", "fits_sql", "insert_sql", "outline_fits_sql", "seal_sql", "text_fits_sql",
         # what Textual reads from a class: values, no more
         "Action", "Binding", "reactive", "var",
+        # a frozen dataclass, declared beside the addresses that it reads
+        "HostedService",
     }
 )  # fmt: skip
 VALUE = "@dataclass(frozen=True)\nclass A:\n    b: int\n"
