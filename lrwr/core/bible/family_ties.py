@@ -4,15 +4,18 @@ A mother's sister is an aunt, cues for an uncle support his wife, a sister is no
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from lrwr.core.bible.kin_directory import MARRIED_TITLES, NAME_TITLES, KinDirectory
+from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.kin_terms import (
     EQUAL,
+    EXCLUSIVE,
     FAMILY,
     JUNIOR,
+    MARRIED_TITLES,
+    NAME_TITLES,
     NUCLEAR,
     SENIOR,
     FamilyKey,
@@ -106,6 +109,13 @@ class RelationGroup:
         """
         weak = _BY_SURNAME | {RelationCue.ADDRESS}
         return len({tie.kind for tie in self.ties if tie.sign not in weak}) > 1
+
+    @property
+    def is_courtesy(self) -> bool:
+        """Return whether somebody is only called aunt or uncle: friends are, too."""
+        signs = {RelationCue.ADDRESS, RelationCue.TITLE}
+        is_aunt = self.term is not None and self.term.base == "auntuncle"
+        return is_aunt and all(tie.sign in signs for tie in self.ties)
 
     @property
     def has_wife(self) -> bool:
@@ -218,6 +228,78 @@ def drop_other_partners(groups: Sequence[RelationGroup]) -> list[RelationGroup]:
     ]
 
 
+def drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
+    """Return the groups without those of rules that another of the same pair excludes
+    and outweighs, in their order.
+    """
+    by_pair: dict[frozenset[str], list[RelationGroup]] = {}
+    ordered = list(groups)
+    for group in ordered:
+        by_pair.setdefault(frozenset(group.key[:2]), []).append(group)
+    dropped = {
+        id(group)
+        for pair_groups in by_pair.values()
+        for group in pair_groups
+        if any(_outweighs(other, group) for other in pair_groups if other is not group)
+    }
+    return [group for group in ordered if id(group) not in dropped]
+
+
+def keep_one_parent(
+    groups: Sequence[RelationGroup], people: KinDirectory
+) -> list[RelationGroup]:
+    """Return the groups without all but the best supported mother and father of each
+    character, in their order.
+    """
+    best: dict[tuple[str, Gender], RelationGroup] = {}
+    for group in groups:
+        if group.term is not None and group.term.base == "parent":
+            key = group.key[1], people.gender(group.key[0])
+            best[key] = max(best.get(key, group), group, key=_rank_parent)
+    return [
+        group
+        for group in groups
+        if group.term is None
+        or group.term.base != "parent"
+        or not group.ruled
+        or best[group.key[1], people.gender(group.key[0])] is group
+    ]
+
+
+def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:
+    return not group.ruled, group.weight, group.key
+
+
+def _rank_parent(group: RelationGroup) -> tuple[bool, bool, float, FamilyKey]:
+    """A surname alone counts less than words of the two."""
+    is_named = any(tie.stated for tie in group.ties) or group.is_mutual
+    return not group.ruled, is_named, group.weight, group.key
+
+
+_COUPLES = frozenset({"spouse", "engaged", "widowed"})
+_EXCLUDED_BY = {"friend": FAMILY | {"lover"}, "lover": {"parent", "sibling"}}
+"""Relations that exclude friends and lovers, however well supported."""
+
+
+def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
+    """Return whether `group` excludes `other` and is better supported."""
+    if group.term is None or other.term is None or not other.ruled:
+        return False
+    bases = group.term.base, other.term.base
+    if _COUPLES.issuperset(bases) and bases[0] != bases[1]:
+        return False
+    if bases[0] in _EXCLUDED_BY.get(bases[1], ()):
+        return True
+    if {*bases} == {"spouse", "parent"}:
+        spouse, parent = (group, other) if bases[0] == "spouse" else (other, group)
+        if spouse.has_wife and parent.is_by_surname:
+            return group is spouse
+    is_couple = not _COUPLES.isdisjoint(bases)
+    if not EXCLUSIVE.issuperset(bases) and (is_couple or not FAMILY.issuperset(bases)):
+        return False  # cousins may marry
+    return _rank(group) > _rank(other)
+
+
 @dataclass(frozen=True, slots=True)
 class KinLink:
     """A known relation of two characters by displayed name.
@@ -259,20 +341,18 @@ _RULES: Mapping[tuple[str, int, str, int], tuple[str, int]] = {
     ("sibling", EQUAL, "parent", SENIOR): ("parent", SENIOR),
     ("sibling", EQUAL, "spouse", EQUAL): ("siblinginlaw", EQUAL),
     ("sibling", EQUAL, "auntuncle", SENIOR): ("auntuncle", SENIOR),
+    ("sibling", EQUAL, "stepparent", SENIOR): ("stepparent", SENIOR),
+    ("sibling", EQUAL, "cousin", EQUAL): ("cousin", EQUAL),
+    ("sibling", EQUAL, "grandparent", SENIOR): ("grandparent", SENIOR),
     ("auntuncle", SENIOR, "spouse", EQUAL): ("auntuncle", SENIOR),
+    ("auntuncle", SENIOR, "parent", JUNIOR): ("cousin", EQUAL),
     ("spouse", EQUAL, "parent", SENIOR): ("parentinlaw", SENIOR),
+    ("spouse", EQUAL, "stepparent", SENIOR): ("parentinlaw", SENIOR),
 }
 """Two relations, each with the side of the one who is reached, and what the second one
 reached is to the first person."""
 _STEPS = 3
 """Rounds of conclusions among parents and children."""
-_MIN_OWN = 0.3
-"""Weight of a relation's own cues from which relatives support it: one cue."""
-_MIN_EXPLAINED = 0.6
-"""Weight of its own cues from which a known relation that follows supports it."""
-_EXPLAINS = 0.5
-"""Weight of a known relation that follows from a supposed one."""
-_SENIOR_KIN = frozenset({"~parent", "~auntuncle", "~grandparent"})
 _Conclusion = tuple[str, str, str, int]
 """Source, target, relation and the target's side of it."""
 
@@ -362,95 +442,6 @@ def _link_of(relation: DerivedRelation) -> KinLink:
     if term.side == SENIOR:
         return KinLink(relation.target, relation.source, term)
     return KinLink(relation.source, relation.target, term)
-
-
-def share_weights(
-    weights: Mapping[FamilyKey, float], listed: Collection[FamilyKey]
-) -> dict[FamilyKey, float]:
-    """Return how much the closest relatives support each relation that has a cue of its
-    own.
-
-    `weights` are those of all relations by their own cues, `listed` the relations that
-    are known. A wife's nephews are her husband's, and a sister's father and cousins are
-    a brother's. A supposed sister is supported by a known aunt who follows from her.
-    """
-    family = _KnownFamily(listed)
-    weights = {key: n for key, n in weights.items() if not family.contradicts(key)}
-    shared: dict[FamilyKey, float] = {}
-    for key, weight in weights.items():
-        if weight < _MIN_OWN:
-            continue
-        others = set(family.list_equivalents(key)) - {key}
-        total = sum(weights.get(other, 0.0) for other in others)
-        if weight >= _MIN_EXPLAINED and family.explains(key):
-            total += _EXPLAINS
-        if total:
-            shared[key] = round(total, 6)
-    return shared
-
-
-class _KnownFamily:
-    """Looks up partners, siblings, parents and uncles among known relations."""
-
-    def __init__(self, listed: Collection[FamilyKey]) -> None:
-        self._listed = frozenset(listed)
-        self._partners = self._collect("~spouse")
-        self._siblings = self._collect("~sibling")
-        self._bases: dict[frozenset[str], set[str]] = {}
-        for first, second, base in listed:
-            if base.removeprefix("~") in FAMILY:
-                self._bases.setdefault(frozenset((first, second)), set()).add(base)
-        self._children: dict[str, set[str]] = {}
-        for senior, junior, base in listed:
-            if base == "~parent":
-                self._children.setdefault(senior, set()).add(junior)
-        for children in self._children.values():
-            for child in children:
-                self._siblings.setdefault(child, set()).update(children - {child})
-
-    def _collect(self, base: str) -> dict[str, set[str]]:
-        pairs: dict[str, set[str]] = {}
-        for first, second, other in self._listed:
-            if other == base:
-                pairs.setdefault(first, set()).add(second)
-                pairs.setdefault(second, set()).add(first)
-        return pairs
-
-    def contradicts(self, key: FamilyKey) -> bool:
-        """Return whether another relation of the family is known for the two of `key`."""
-        first, second, base = key
-        if base != "~sibling" and second in self._siblings.get(first, ()):
-            return True
-        bases = self._bases.get(frozenset((first, second)), set())
-        return bool(bases) and base not in bases
-
-    def list_equivalents(self, key: FamilyKey) -> Iterator[FamilyKey]:
-        """Yield the relations of relatives that hold if the one of `key` does."""
-        first, second, base = key
-        if base in _SENIOR_KIN:
-            partners = self._partners.get(first, set())
-            seniors = {first, *(partners if len(partners) == 1 else ())}
-            juniors = {second, *self._siblings.get(second, ())}
-            yield from ((a, b, base) for a in seniors for b in juniors if a != b)
-        elif base in ("~sibling", "~cousin"):
-            for person, other in permutations((first, second)):
-                for relative in self._siblings.get(person, set()) - {other}:
-                    low, high = sorted((relative, other))
-                    yield low, high, base
-
-    def explains(self, key: FamilyKey) -> bool:
-        """Return whether a known aunt or cousin follows from the relation of `key`."""
-        for person, other in permutations(key[:2]):
-            for child in self._children.get(other, ()):
-                cousins = (*sorted((person, child)), "~cousin")
-                if (
-                    key[2] == "~sibling"
-                    and (person, child, "~auntuncle") in self._listed
-                ):
-                    return True
-                if key[2] == "~cousin" and cousins in self._listed:
-                    return True
-        return False
 
 
 def _collect_steps(links: Sequence[KinLink]) -> Mapping[str, list[_KinStep]]:

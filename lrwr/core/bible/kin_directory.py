@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lrwr.core.bible.horizon import HorizonCast
-from lrwr.core.bible.kin_terms import read_kin_term
+from lrwr.core.bible.kin_terms import (
+    MARRIED_TITLES,
+    NAME_TITLES,
+    guess_title_gender,
+    has_title,
+    is_untitled_name,
+    read_kin_term,
+    split_name,
+)
 from lrwr.core.model.cast import Character, Gender
 from lrwr.core.model.facts import CUE_PARTIES, CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.clauses import FEMALE_TITLE_WORDS, MALE_TITLE_WORDS
@@ -13,14 +21,9 @@ from lrwr.core.nlp.names.name_form import is_called_by_given_name
 
 _F, _M = Gender.FEMALE, Gender.MALE
 
-MARRIED_TITLES = frozenset({"Mrs", "Lady", "Madame", "Mme", "Countess", "Duchess"})
 _RELATIVES_TITLES = {_F: ("Mrs.", "Mrs", "Lady"), _M: ("Mr.", "Mr")}
 _SURNAMED_TITLES = frozenset({"Mrs", "Madame", "Mme"})
 _MAIDEN_TITLES = frozenset({"Miss", "Mademoiselle", "Mlle"})
-NAME_TITLES = FEMALE_TITLE_WORDS | MALE_TITLE_WORDS | {
-    "Dr", "Doctor", "Captain", "Capt", "Colonel", "Col", "Major", "General", "Master",
-    "Mister", "Messrs", "Rev", "Reverend", "Professor", "Inspector", "Young", "Judge",
-}  # fmt: skip
 _HEADS = NAME_TITLES - FEMALE_TITLE_WORDS - {"Master", "Young"}
 """Titles by which the head of a family may be known: "General Vale"."""
 
@@ -151,7 +154,7 @@ class KinDirectory:
     def gender(self, name: str) -> Gender:
         """Return the gender of a character by displayed name."""
         person = self._people.get(name)
-        return person.gender if person else _gender_of_title(name)
+        return person.gender if person else guess_title_gender(name)
 
     def fits(self, source: str, target: str, kind: str) -> bool:
         """Return whether both genders allow that `target` is the `kind` of `source`."""
@@ -224,13 +227,21 @@ class KinDirectory:
         """Return whether two of a surname can only be a couple; see above."""
         if self.gender(first) is Gender.FEMALE:
             first, second = second, first
-        man = self._people.get(first)
-        is_only_titled = bool(man and (man.knight or not man.has_given))
         return (
-            (is_only_titled and self.are_heads(first, second))
+            self.are_titled_heads(first, second)
             or self.has_married(second, first)
             or self.are_sure_couple(first, second)
         )
+
+    def are_titled_heads(self, first: str, second: str) -> bool:
+        """Return whether two are the heads of a family and the man's given name is not
+        known, unless he is a lord or a knight.
+        """
+        if self.gender(first) is Gender.FEMALE:
+            first, second = second, first
+        man = self._people.get(first)
+        is_only_titled = bool(man and (man.knight or not man.has_given))
+        return is_only_titled and self.are_heads(first, second)
 
     def are_heads(self, husband: str, wife: str) -> bool:
         """Return whether two are the only "Mr. Vale" and "Mrs. Vale", or the only knight
@@ -307,16 +318,17 @@ class KinDirectory:
         """Return the displayed name; of somebody who is not in the cast, that in "the
         Mr. Vale of Thole".
         """
-        if self.cast.resolve_name(name) or not _has_title(name.removeprefix("the ")):
+        if self.cast.resolve_name(name) or not has_title(name.removeprefix("the ")):
             return self.cast.display_name(name)
         return self.cast.display_name(name.removeprefix("the ").split(" of ")[0])
 
-    def _resolve_relative(self, name: str, fact: Fact) -> str:
+    def _resolve_relative(self, name: str, fact: Fact, *, is_whole: bool = True) -> str:
         """Return the only "Mrs. Vale" or "Lady Vale" for "her aunt Vale", and "Mr. Vale"
         for "my brother Vale"; "" for a name that is a character's own.
         """
         term = read_kin_term(fact.detail("kind"))
-        if " " in name or term is None or self.cast.resolve_name(name):
+        is_own = is_whole and bool(self.cast.resolve_name(name))
+        if " " in name or term is None or is_own:
             return ""
         titles = _RELATIVES_TITLES.get(term.gender, ())
         people = {self.resolve(f"{title} {name}") for title in titles} - {""}
@@ -327,9 +339,9 @@ class KinDirectory:
         if not CUE_PARTIES.isdisjoint((subject, target)):
             return None
         source = self.resolve_owner(fact)
-        if not source and target and _is_full_name(subject):
+        if not source and target and is_untitled_name(subject):
             source = self.cast.display_name(subject)
-        if not source:
+        if not source and (target or not is_untitled_name(subject)):
             return None
         if target:
             person = self.resolve(target) or self.resolve(target.split(" of ")[0])
@@ -337,6 +349,12 @@ class KinDirectory:
             person = person or self.resolve(f"{fact.detail('kind').title()} {target}")
             if not person and " " in target and len(self.cast.list_owners(target)) < 2:
                 person = self.cast.display_name(target)
+        elif not source and is_untitled_name(subject):
+            # "Farmer Vale", whom no other sentence names, has a wife: "Mrs. Vale".
+            source = self.cast.display_name(subject)
+            person = self._resolve_relative(
+                subject.split(" ")[-1], fact, is_whole=False
+            )
         else:
             person = self.find_namesake(source, fact.detail("kind"))
         return (source, person) if person and person != source else None
@@ -385,7 +403,7 @@ class KinDirectory:
             self.resolve(name)
             for name in possible
             # A word that is nobody's name is a place, or a person with a title.
-            if self.resolve(name) or _has_title(name)
+            if self.resolve(name) or has_title(name)
         }
         names = {name for name in names if not self.contradicts_pronoun(fact, name)}
         return names.pop() if len(names) == 1 else ""
@@ -438,7 +456,7 @@ def _list_own_names(character: Character) -> Iterator[tuple[list[str], list[str]
     than "Mrs. Vale", and two names in a row: "Mrs. Vale Mags Tallow".
     """
     names = {character.name, *(alias.name for alias in character.aliases)}
-    parts = [_split_name(name) for name in names]
+    parts = [split_name(name) for name in names]
     husbands = {
         words[-1]
         for titles, words in parts
@@ -456,12 +474,6 @@ def _list_own_names(character: Character) -> Iterator[tuple[list[str], list[str]
             yield titles, words
 
 
-def _split_name(name: str) -> tuple[list[str], list[str]]:
-    words = [word.rstrip(".") for word in name.split() if word not in ("the", "The")]
-    titles = [word for word in words if word in NAME_TITLES]
-    return titles, words[len(titles) :] if words[: len(titles)] == titles else []
-
-
 def _list_common_names(names: set[str], man: NamedPerson | None) -> set[str]:
     """Return those of a woman's `names` that a man has, too, or all: of a woman with
     several surnames, only a common one can be that of their marriage.
@@ -475,20 +487,4 @@ def _read_stranger(name: str) -> NamedPerson:
     married = words[0].rstrip(".") in MARRIED_TITLES
     surnames = frozenset(words[-1:]) if len(words) > 1 else frozenset[str]()
     born = frozenset[str]() if married else surnames
-    return NamedPerson(name, _gender_of_title(name), surnames, born, married=married)
-
-
-def _gender_of_title(name: str) -> Gender:
-    first = name.removeprefix("the ").split(" ")[0].rstrip(".")
-    if first in FEMALE_TITLE_WORDS:
-        return Gender.FEMALE
-    return Gender.MALE if first in MALE_TITLE_WORDS else Gender.UNKNOWN
-
-
-def _has_title(name: str) -> bool:
-    return name.split(" ")[0].rstrip(".") in NAME_TITLES
-
-
-def _is_full_name(name: str) -> bool:
-    words = [word.rstrip(".") for word in name.split(" ")]
-    return len(words) > 1 and not NAME_TITLES.intersection(words)
+    return NamedPerson(name, guess_title_gender(name), surnames, born, married=married)

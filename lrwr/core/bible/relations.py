@@ -3,8 +3,9 @@ for, and those that follow.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from lrwr.core.bible.family_ties import (
     ENOUGH,
@@ -14,22 +15,26 @@ from lrwr.core.bible.family_ties import (
     RelationTie,
     complete_names,
     derive_relations,
+    drop_contradicted,
     drop_other_partners,
     is_couple,
     is_known_couple,
+    keep_one_parent,
     make_relation_key,
-    share_weights,
 )
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.kin_directory import KinDirectory
 from lrwr.core.bible.kin_terms import (
-    EXCLUSIVE,
-    FAMILY,
+    JUNIOR,
+    RARE,
+    SENIOR,
     TRANSIENT,
     FamilyKey,
+    KinTerm,
     choose_noun,
     find_contradicted_keys,
     read_kin_term,
+    share_weights,
 )
 from lrwr.core.bible.profiles import (
     SourcedFact,
@@ -51,6 +56,8 @@ from lrwr.core.model.facts import (
 
 MARRIED_NAME = 0.6
 """Weight from which a man is the husband of a woman who has his name by marriage."""
+HEADS_WEIGHT = 0.3
+"""Weight from which the only "Mr. Vale" and "Mrs. Vale" are a couple: one cue."""
 SIBLING_NAME = 0.6
 """Weight from which two are brother and sister who have one surname by birth."""
 OTHER_SURNAME = 1.5
@@ -69,6 +76,10 @@ VAGUE_WEIGHT = 0.4
 """Weight of "your cousin Mags", because who is spoken to is less certain than who speaks,
 and of "her cousin Mags" if she is named in the paragraph before.
 """
+FAR_WEIGHT = 1.0
+"""Weight of "she is the daughter of Hob" if she is named in a paragraph before."""
+RECIPROCAL_WEIGHT = 0.5
+"""Weight of "his stepmother" and of "her stepson", if only these two can be meant."""
 FRIENDLY_WEIGHT = 0.2
 """Weight of "my friend" said to somebody: strangers say it, too."""
 UNNAMED_WEIGHT = 0.15
@@ -81,6 +92,7 @@ _CUE_WEIGHTS: Mapping[str, tuple[float, float]] = {
     RelationCue.OWNER: (0.7, 0.7),
     RelationCue.UNNAMED: (0.4, 0.3),
     RelationCue.NAMED: (1.0, 0.7),
+    RelationCue.STATED: (1.0, 1.0),
     RelationCue.LIST: (1.5, 1.0),
     RelationCue.UNION: (1.0, 0.7),
     RelationCue.ADDRESS: (0.5, 0.4),
@@ -103,6 +115,7 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     unnamed = _count_unnamed_kin(material, people)
     by_key: dict[FamilyKey, list[RelationTie]] = {}
     ties = list(complete_names(list(_iter_ties(material, people)), people))
+    ties += _iter_reciprocal_ties(material, people)
     for tie in _add_mutual_ties(ties, material, people):
         by_key.setdefault(make_relation_key(tie), []).append(tie)
     groups = [
@@ -181,6 +194,56 @@ def _add_mutual_ties(
     return [*(tie for tie in ties if not tie.sign), *cue_ties]
 
 
+def _iter_reciprocal_ties(
+    material: VisibleFacts, people: KinDirectory
+) -> Iterator[RelationTie]:
+    """Yield the ties of "his stepmother" and "her stepson" without names, if only one
+    character has either.
+    """
+    cues: dict[OwnedKin, list[SourcedFact]] = {}
+    for sourced_fact in material.about(FactAbout.RELATION_CUE):
+        fact = sourced_fact.fact
+        term = None if fact.detail("target") else read_kin_term(fact.detail("kind"))
+        if (
+            term is not None
+            and term.base in RARE
+            and (owner := people.resolve_owner(fact))
+        ):
+            cues.setdefault((owner, replace(term, gender=Gender.UNKNOWN)), []).append(
+                sourced_fact
+            )
+    for base in sorted({term.base for _, term in cues}):
+        junior = _find_certain_owner(base, SENIOR, cues)
+        senior = _find_certain_owner(base, JUNIOR, cues)
+        if not (junior and senior):
+            continue
+        for owner, other, side in ((junior, senior, SENIOR), (senior, junior, JUNIOR)):
+            facts = cues[owner, KinTerm(base, side, Gender.UNKNOWN)]
+            ties = (_cue_tie(fact, (owner, other), people) for fact in facts)
+            yield from (
+                replace(t, weight=RECIPROCAL_WEIGHT) for t in chain.from_iterable(ties)
+            )
+
+
+def _find_certain_owner(
+    base: str, side: int, cues: Mapping[OwnedKin, Sequence[SourcedFact]]
+) -> str:
+    """Return the only character who has a relative on `side` of `base` by a cue in which
+    nobody else can be meant, or by several cues; "" if there are none or more.
+    """
+    owners = {
+        owner: facts for (owner, term), facts in cues.items()
+        if (term.base, term.side) == (base, side)
+    }  # fmt: skip
+    certain = [o for o, facts in owners.items() if _is_alone(facts)]
+    certain = certain or [o for o, facts in owners.items() if len(facts) > 1]
+    return certain[0] if len(certain) == 1 else ""
+
+
+def _is_alone(facts: Sequence[SourcedFact]) -> bool:
+    return any(ALONE_DETAIL in sourced_fact.fact.details for sourced_fact in facts)
+
+
 def _is_sibling(kind: str) -> bool:
     term = read_kin_term(kind)
     return term is not None and term.base == "sibling"
@@ -244,9 +307,11 @@ def _cue_tie(
         if sign == RelationCue.UNION:
             is_sure |= len(list(fact.all_details("possible"))) == 1
         weight = _CUE_WEIGHTS[sign][0 if is_sure else 1]
-        is_your = sign == RelationCue.NAMED and CueParty.ADDRESSEE in parties
+        is_named = sign in (RelationCue.NAMED, RelationCue.STATED)
+        is_your = is_named and CueParty.ADDRESSEE in parties
         if is_your or FAR_DETAIL in fact.details:
-            weight = min(weight, VAGUE_WEIGHT)
+            is_stated = sign == RelationCue.STATED and not is_your
+            weight = min(weight, FAR_WEIGHT if is_stated else VAGUE_WEIGHT)
         if kind == "friend" and sign == RelationCue.ADDRESS:
             weight = FRIENDLY_WEIGHT
         yield RelationTie(source, target, kind, weight, False, sourced_fact, True)
@@ -276,8 +341,8 @@ def select_supported(
 def _settle(
     groups: Sequence[RelationGroup], people: KinDirectory, view: HorizonView
 ) -> list[RelationGroup]:
-    shown = _drop_contradicted(g for g in groups if _is_supported(g, people))
-    shown = drop_other_partners(_keep_one_parent(shown, people))
+    shown = drop_contradicted(g for g in groups if _is_supported(g, people))
+    shown = drop_other_partners(keep_one_parent(shown, people))
     weights = {group.key: group.own_weight for group in shown}
     wrong = find_contradicted_keys(weights)
     shown = [group for group in shown if group.key not in wrong or not group.ruled]
@@ -297,8 +362,11 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         return True
     is_close = base in ("sibling", "parent")
     if is_close and people.differ_in_surname(senior, junior):
+        is_mother = people.gender(senior) is not Gender.MALE
+        if is_mother and any(tie.sign == RelationCue.STATED for tie in group.ties):
+            return base == "parent" and group.weight >= ENOUGH
         is_stated = any(tie.stated for tie in group.ties) or group.is_mutual
-        may_differ = is_stated or people.gender(senior) is not Gender.MALE
+        may_differ = is_stated or is_mother
         return base == "parent" and may_differ and group.weight >= OTHER_SURNAME
     if any(tie.stated for tie in group.ties) or is_known_couple(group):
         return True
@@ -315,10 +383,17 @@ def _is_supported(group: RelationGroup, people: KinDirectory) -> bool:
         kinds = {tie.kind for tie in group.ties if tie.sign}
         if is_unsure and len(kinds) < 2 and not group.has_wife:
             return False
-    is_couple = base == "spouse" and _have_married_name(senior, junior, people)
+    return group.weight >= _find_threshold(base, senior, junior, people)
+
+
+def _find_threshold(base: str, senior: str, junior: str, people: KinDirectory) -> float:
+    """Return the weight from which the relation `base` of two is shown."""
     if base == "sibling" and people.share_birth_name(senior, junior):
-        return group.weight >= SIBLING_NAME
-    return group.weight >= (MARRIED_NAME if is_couple else ENOUGH)
+        return SIBLING_NAME
+    if base == "spouse" and people.are_titled_heads(senior, junior):
+        return HEADS_WEIGHT
+    is_couple = base == "spouse" and _have_married_name(senior, junior, people)
+    return MARRIED_NAME if is_couple else ENOUGH
 
 
 def _have_married_name(first: str, second: str, people: KinDirectory) -> bool:
@@ -327,44 +402,6 @@ def _have_married_name(first: str, second: str, people: KinDirectory) -> bool:
         people.has_married(wife, husband) or people.are_heads(husband, wife)
         for husband, wife in ((first, second), (second, first))
     )
-
-
-def _drop_contradicted(groups: Iterable[RelationGroup]) -> list[RelationGroup]:
-    """Return the groups without those of rules that another of the same pair excludes
-    and outweighs, in their order.
-    """
-    by_pair: dict[frozenset[str], list[RelationGroup]] = {}
-    ordered = list(groups)
-    for group in ordered:
-        by_pair.setdefault(frozenset(group.key[:2]), []).append(group)
-    dropped = {
-        id(group)
-        for pair_groups in by_pair.values()
-        for group in pair_groups
-        if any(_outweighs(other, group) for other in pair_groups if other is not group)
-    }
-    return [group for group in ordered if id(group) not in dropped]
-
-
-def _keep_one_parent(
-    groups: Sequence[RelationGroup], people: KinDirectory
-) -> list[RelationGroup]:
-    """Return the groups without all but the best supported mother and father of each
-    character, in their order.
-    """
-    best: dict[tuple[str, Gender], RelationGroup] = {}
-    for group in groups:
-        if group.term is not None and group.term.base == "parent":
-            key = group.key[1], people.gender(group.key[0])
-            best[key] = max(best.get(key, group), group, key=_rank_parent)
-    return [
-        group
-        for group in groups
-        if group.term is None
-        or group.term.base != "parent"
-        or not group.ruled
-        or best[group.key[1], people.gender(group.key[0])] is group
-    ]
 
 
 def _drop_earlier_unions(
@@ -399,40 +436,6 @@ def _last_place(group: RelationGroup, view: HorizonView) -> tuple[int, str, int]
     document, start = fact.evidence.document, fact.evidence.spans[0].start
     chapter, _ = view.locate_scene(document, fact.fact.spans[0])
     return view.order.chapter_number(document, chapter) or 0, document, start
-
-
-def _rank(group: RelationGroup) -> tuple[bool, float, FamilyKey]:
-    return not group.ruled, group.weight, group.key
-
-
-def _rank_parent(group: RelationGroup) -> tuple[bool, bool, float, FamilyKey]:
-    """A surname alone counts less than words of the two."""
-    is_named = any(tie.stated for tie in group.ties) or group.is_mutual
-    return not group.ruled, is_named, group.weight, group.key
-
-
-_COUPLES = frozenset({"spouse", "engaged", "widowed"})
-_EXCLUDED_BY = {"friend": FAMILY | {"lover"}, "lover": {"parent", "sibling"}}
-"""Relations that exclude friends and lovers, however well supported."""
-
-
-def _outweighs(group: RelationGroup, other: RelationGroup) -> bool:
-    """Return whether `group` excludes `other` and is better supported."""
-    if group.term is None or other.term is None or not other.ruled:
-        return False
-    bases = group.term.base, other.term.base
-    if _COUPLES.issuperset(bases) and bases[0] != bases[1]:
-        return False
-    if bases[0] in _EXCLUDED_BY.get(bases[1], ()):
-        return True
-    if {*bases} == {"spouse", "parent"}:
-        spouse, parent = (group, other) if bases[0] == "spouse" else (other, group)
-        if spouse.has_wife and parent.is_by_surname:
-            return group is spouse
-    is_couple = not _COUPLES.isdisjoint(bases)
-    if not EXCLUSIVE.issuperset(bases) and (is_couple or not FAMILY.issuperset(bases)):
-        return False  # cousins may marry
-    return _rank(group) > _rank(other)
 
 
 def _build_relations(
@@ -473,6 +476,10 @@ def _build_derived(
         if group.term is not None
     }
     for derived in derive_relations(list(by_link), people):
+        if derived.kind == "cousin" and any(
+            by_link[link].is_courtesy for link in derived.links
+        ):
+            continue  # any older woman is somebody's "Aunt"
         evidence = deduplicate_evidence(
             tie.fact.evidence
             for link in derived.links

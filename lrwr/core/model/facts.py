@@ -27,7 +27,7 @@ SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-21"
+RULES_REVISION = "rules-22"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""
@@ -111,6 +111,8 @@ class RelationCue(StrEnum):
     """"her mother", "my mother", who has no name there."""
     NAMED = "named"
     """"her cousin Mags", "your cousin Mags"."""
+    STATED = "stated"
+    """"Mags is my cousin", "she was the daughter of Hob"."""
     LIST = "list"
     """"Nell's sisters, Mags and Ada"."""
     UNION = "union"

@@ -1,7 +1,7 @@
 """Relations of a family that support and exclude each other."""
 
 from lrwr.core.model.cast import Cast, Gender
-from lrwr.core.model.facts import FAR_DETAIL
+from lrwr.core.model.facts import ALONE_DETAIL, FAR_DETAIL
 from tests.unit.bible.family import PROBABLE, VERIFIED, Family
 
 
@@ -173,7 +173,6 @@ def test_cousins_of_two_families_do_not_support_each_other() -> None:
 def test_a_woman_who_has_a_mans_name_by_marriage_is_his_wife() -> None:
     family = Family("Mr. Vale", "Mr. Tallow")
     family.stories.name("Nell", "Nell Tallow", "Mrs. Vale", gender=Gender.FEMALE)
-    family.hints("unnamed", "", "husband", "Nell")
     assert family.shown() == []
     family.hints("unnamed", "", "husband", "Nell")
     assert family.shown() == [("Mr. Vale", "husband", "Nell")]
@@ -194,3 +193,23 @@ def test_the_mr_and_mrs_who_are_parents_of_one_child_are_a_couple() -> None:
     assert ("Mrs. Tallow", "wife", "Mr. Tallow") in family.shown()
     family.states("Mrs. Gannet", "wife", "Mr. Tallow")
     assert ("Mrs. Tallow", "wife", "Mr. Tallow") not in family.shown()
+
+
+def test_the_only_stepmother_and_the_only_stepson_are_each_others() -> None:
+    family = Family("Hob Tallow", "Mrs. Gannet", "Mr. Vale")
+    family.hints("unnamed", "", "stepmother", "Hob Tallow", ALONE_DETAIL)
+    family.hints("unnamed", "", "stepson", "Mrs. Gannet")
+    family.hints("unnamed", "", "stepson", "Mrs. Gannet")
+    assert family.shown() == [("Mrs. Gannet", "stepmother", "Hob Tallow")]
+    family.hints("unnamed", "", "stepmother", "Mr. Vale", ALONE_DETAIL)
+    assert family.shown() == []
+
+
+def test_children_of_an_aunt_are_cousins_unless_she_is_only_called_so() -> None:
+    family = Family("Miss Vale", "Mrs. Gannet", "Hob Tallow")
+    family.states("Hob Tallow", "son", "Mrs. Gannet")
+    for _ in range(4):
+        family.hints("address", "Mrs. Gannet", "aunt", "Miss Vale", sure=VERIFIED)
+    assert not [kind for _, kind, _ in family.shown() if kind == "cousin"]
+    family.states("Mrs. Gannet", "aunt", "Miss Vale")
+    assert [kind for _, kind, _ in family.shown() if kind == "cousin"]

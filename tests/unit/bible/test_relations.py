@@ -90,7 +90,6 @@ def test_a_name_after_the_pronoun_of_the_only_one_in_a_paragraph_suffices() -> N
 
 def test_a_wife_has_her_husbands_name_although_he_has_a_brother() -> None:
     family = Family("Mr. Tallow", "Mrs. Tallow", "Hob Tallow")
-    family.hints("unnamed", "", "wife", "Mr. Tallow")
     assert family.shown() == []
     family.hints("unnamed", "", "wife", "Mr. Tallow")
     assert family.shown() == [("Mrs. Tallow", "wife", "Mr. Tallow")]

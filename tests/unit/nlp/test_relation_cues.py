@@ -51,21 +51,47 @@ def rows(text: str) -> list[tuple[str, str, str, str]]:
         ("“I married Corin Vale.”", (SPEAKER, "spouse", "Corin Vale", "union")),
         ("Mags sat down. In June she married Hob Gannet.",
          ("Mags", "spouse", "Hob Gannet", "union")),
-        ("“Mags is my dearest friend.”", (SPEAKER, "friend", "Mags", "named")),
-        ("“Mags was one of my best friends.”", (SPEAKER, "friend", "Mags", "named")),
-        ("“Mags is an old friend of mine.”", (SPEAKER, "friend", "Mags", "named")),
+        ("“Mags is my dearest friend.”", (SPEAKER, "friend", "Mags", "stated")),
+        ("“Mags was one of my best friends.”", (SPEAKER, "friend", "Mags", "stated")),
+        ("“Mags is an old friend of mine.”", (SPEAKER, "friend", "Mags", "stated")),
         ("“I wrote to my nephew, Corin Vale.”", (SPEAKER, "nephew", "Corin Vale", "named")),
         ("It was Hob Gannet, the duchess's brother.",
-         ("the duchess", "brother", "Hob Gannet", "named")),
+         ("the duchess", "brother", "Hob Gannet", "stated")),
         ("Before June, Mags and Hob Gannet were married in haste.",
          ("Mags", "spouse", "Hob Gannet", "union")),
         ("Mags became the wife of Hob Gannet.", ("Hob Gannet", "wife", "Mags", "union")),
+        ("Hob Gannet has got a pretty young wife.", ("Hob Gannet", "wife", "", "stated")),
+        ("Mrs. Vale, his guardian's wife, sat down.",
+         ("Mrs. Vale", "husband", "", "stated")),
+        ("Hob Gannet was deeply in love with Nell.",
+         ("Hob Gannet", "love interest", "Nell", "stated")),
+        ("“Corin Vale left. He had formed a great friendship with Hob Gannet.”",
+         ("Corin Vale", "friend", "Hob Gannet", "stated")),
+        ("“Mags left. She is the only daughter of Mr. Vale.”",
+         ("Mags", "parent", "Mr. Vale", "stated")),
     ],
 )  # fmt: skip
 def test_a_sign_of_a_relation_is_a_cue(
     text: str, row: tuple[str, str, str, str]
 ) -> None:
     assert rows(text) == [row]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("“You are my aunt,” said Nell.", (SPEAKER, "aunt", ADDRESSEE, "address")),
+        ("“I am your aunt,” said Mags.", (ADDRESSEE, "aunt", SPEAKER, "address")),
+        ("“Mags left. She is Hob Gannet's cousin.”",
+         ("Mags", "cousin", "Hob Gannet", "stated")),
+        ("“Mags smiled. Her mother was a Vale, Ada Vale.”",
+         ("Mags", "mother", "Ada Vale", "stated")),
+    ],
+)  # fmt: skip
+def test_a_statement_is_a_cue_beside_weaker_ones(
+    text: str, row: tuple[str, str, str, str]
+) -> None:
+    assert row in rows(text)
 
 
 def test_whoever_speaks_to_an_aunt_is_her_kin() -> None:
@@ -163,3 +189,30 @@ def test_a_place_between_a_woman_and_her_pronoun_owns_nothing() -> None:
 
 def test_her_own_sister_is_the_kin_of_nobody_before() -> None:
     assert rows("Mags was at home. She saw her own sister, Ada, at the gate.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“You are not my aunt,” said Nell.",
+        "He had taken it into his head that Corin Vale was in love with Nell.",
+        "“Is he in love with Nell?”",
+    ],
+)
+def test_what_is_denied_or_supposed_is_no_cue_of_love_or_kinship(text: str) -> None:
+    assert not [row for row in rows(text) if row[3] in ("address", "stated")]
+
+
+def test_a_pronoun_in_speech_may_mean_a_name_of_the_replies_before() -> None:
+    text = "“I met Corin Vale.”\n\n“Oh?”\n\n“He is a great friend of Nell's.”"
+    (cue,) = cues(text)
+    assert list(cue.all_details("possible")) == ["Corin Vale"]
+    assert FAR_DETAIL in cue.details
+
+
+def test_a_pronoun_means_neither_who_is_spoken_to_nor_whose_grandson_he_is() -> None:
+    text = (
+        "“I saw Corin Vale, Hob Gannet. He is Mr. Vale's grandson. His mother was Ada.”"
+    )
+    (cue,) = (c for c in cues(text) if c.detail("target") == "Ada")
+    assert list(cue.all_details("possible")) == ["Corin Vale"]

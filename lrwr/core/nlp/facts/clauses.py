@@ -167,7 +167,7 @@ _NOT_ASSERTED = re.compile(
     r"thought|think|hoped?|wish\w*|fear\w*|doubt\w*|seem\w*|appear\w*|like|as though|"
     r"as if|said to|suspect\w*|guess\w*|almost|nearly|never|not|no longer|hardly|"
     r"rumou?r\w*|lied?|lying|sworn?|swore|claim\w*|insist\w*|declar\w*|assum\w*|presum\w*"
-    r"|n't|until|till|before|lest)\b|n't\b",
+    r"|n't|until|till|before|lest|head that)\b|n't\b",
     re.I,
 )
 

@@ -17,8 +17,14 @@ FAMILY = (
     "grandfather grandson granddaughter mother father sister brother daughter son wife "
     "husband aunt uncle niece nephew cousin guardian ward mamma mama papa"
 )
-WORDS = {"mamma": "mother", "mama": "mother", "papa": "father", "mum": "mother"}
-"""Words of address, and the nouns for the same relation."""
+WORDS = {
+    "mamma": "mother",
+    "mama": "mother",
+    "papa": "father",
+    "mum": "mother",
+    "in love": "love interest",
+}
+"""Words of the text, and the nouns for the same relation."""
 _FAMILY_NOUN = "|".join(FAMILY.split())
 _ANY_NOUN = "|".join(
     sorted(RELATIONSHIP_WORDS | {"patroness", "patron"}, key=len, reverse=True)
@@ -105,6 +111,53 @@ ONE_OF = LazyPattern(
     rf"(?:(?:two|three|four|five|six) )?(?P<kin>{PLURALS}),? (?P<two>{NAME_PATTERN})"
     r"(?=[.,;:!?)—–]|$| (?:was|is|had|and)\b)"
 )
+# "his mother was Mags Vale", "her mother was a Vale, Ada Vale"
+OWNER_IS_NAME = LazyPattern(
+    rf"\b(?P<whose>[Hh]is|[Hh]er|[Mm]y|[Yy]our) {KINSHIP_ADJECTIVES}(?P<kin>{_FAMILY_NOUN}) "
+    rf"(?:is|was|had been) (?:(?:called|named) |an? [A-Z]\w+, )?(?P<two>{NAME_PATTERN})"
+    r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
+)
+# "Mags came. She was the only daughter of Hob", "he is a great friend of Hob's"
+PRONOUN_OF_NAME = LazyPattern(
+    rf"\b(?P<whose>[Hh]e|[Ss]he|I)(?:'s|'m| is| am| was| had been) (?:an?|the|one of the) "
+    rf"{KINSHIP_ADJECTIVES}(?P<role>daughter|son|child|grandson|"
+    r"granddaughter|wife|widow|husband|cousin|friend)s? of "
+    rf"(?P<two>{NAME_PATTERN})(?:'s(?! \w))?(?![\w'-]| (?:and|or) [A-Z])"
+)
+# "She is Hob's daughter."
+PRONOUN_IS_NAMED = LazyPattern(
+    rf"\b(?P<whose>[Hh]e|[Ss]he|I)(?:'s|'m| is| am| was| had been) (?:the (?:late |last |old ))?"
+    rf"(?P<two>{NAME_PATTERN})(?:'s|(?<=s)') {KINSHIP_ADJECTIVES}(?P<role>daughter|son|child|"
+    r"grandson|granddaughter|wife|widow|husband|cousin|friend)(?=[.,;:!?)—–\x01]|$| (?:and|but)\b)"
+)
+INVERSE = {"daughter": "parent", "son": "parent", "child": "parent", "wife": "husband",
+           "widow": "husband", "husband": "wife", "grandson": "grandparent",
+           "granddaughter": "grandparent"}  # fmt: skip
+"""What somebody is to their daughter, and so on; of a cousin, a cousin."""
+# "Hob Vale has got a pretty young wife"
+HAS_PARTNER = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) (?:has|had) (?:got )?an? (?:[a-z]+ ){{0,3}}"
+    r"(?P<kin>wife|husband)\b(?! and)"
+)
+# "Mrs. Vale, his guardian's wife,"
+SOMEBODYS_WIFE = LazyPattern(
+    rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}), (?:his|her|my|your|the) (?:[a-z]+ )?[a-z]+'s "
+    r"(?P<kin>wife)(?=[.;:!?)—–]|$|,)"
+)
+# "Mags had formed a great friendship with Hob"
+FRIENDSHIP = LazyPattern(
+    rf"(?:\b(?P<whose>[Hh]e|[Ss]he|I)|(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})) "
+    r"(?:(?:had|has|have|soon|at once|managed to) )*(?:formed?|contract(?:ed)?|struck up|"
+    r"conceived?) an? (?:[a-z]+ )*(?P<kin>friend)ship (?:with|for) "
+    rf"(?P<two>{NAME_PATTERN})(?![\w'-])"
+)
+# "Hob was deeply in love with Mags"
+IN_LOVE = LazyPattern(
+    rf"(?:\b(?P<whose>[Hh]e|[Ss]he|I)|(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}))"
+    r"(?:'s|'m| is| am| was| are| were| fell| has fallen| had fallen| has been| had been)"
+    r"(?: (?:still|now|really|deeply|desperately|passionately|very much|madly|truly|\w+ly))? "
+    rf"(?P<kin>in love) with (?P<two>{NAME_PATTERN})(?![\w'-])"
+)
 SINGULAR = {"children": "child"}
 _PAUSE = r"(?:^|(?<=[\x01.!?;:—“\"‘',])|(?<=[\x01.!?;:—“\"‘',] ))"
 # "…, mamma." and "My dear aunt, …"
@@ -170,13 +223,37 @@ TAG_TO = LazyPattern(
     rf"murmured) (?:he|she|{NAME_PATTERN}),?(?: \w+ly,?)? to (?P<whose>his|her) "
     rf"{KINSHIP_ADJECTIVES}(?P<kin>{_FAMILY_NOUN}|friend){_NO_NAME}"
 )
+UNION_WORDS = frozenset(
+    [
+        "engaged",
+        "betrothed",
+        "affianced",
+        "married",
+        "wedded",
+        "marriage",
+        "wedding",
+        "engagement",
+        "union",
+        "wife",
+        "widow",
+        "husband",
+    ]
+)
 ENGAGED = frozenset({"engaged", "betrothed", "affianced", "engagement"})
 UNIONS = {"wife": "wife", "husband": "husband", "widow": "widow"}
+# "You are my cousin", "I am your aunt"
+YOU_ARE = LazyPattern(
+    rf"\b(?P<who>[Yy]ou|I) (?:are|were|am|was) (?P<whose>my|your) {KINSHIP_ADJECTIVES}"
+    rf"(?P<kin>{_FAMILY_NOUN})(?=[.,;:!?)—–\x01]|$| (?:and|but)\b)"
+)
 FRIENDLY = LazyPattern(
     rf"(?i){_PAUSE}(?:(?:oh|ah|no|yes|well|but|and|now),? )?"
     r"(?:my (?:dear |dearest |good |old )*friend|mon ami|(?:my )?(?:dear |dearest |good )*"
     r"old (?:friend|fellow|chap|man)|my (?:dear |dearest |good )+(?:fellow|chap))(?=[,.!?;\x01”\"—])"
 )
+# "You are late, Mags."
+ADDRESSED = re.compile(rf", {NAME_PATTERN}(?=[.!?;\x01]|$)|^{NAME_PATTERN},")
+OWNED_NAME = re.compile(rf"{NAME_PATTERN}'s\b")
 # "My dear Mags", with a given name; "my dear Mr. Vale" is a form of politeness
 DEAR_NAME = LazyPattern(
     rf"\b[Mm]y (?:dear|dearest)(?: old| good)? (?P<two>{NAME_PATTERN})(?![\w-])"

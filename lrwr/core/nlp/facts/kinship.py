@@ -55,7 +55,7 @@ RELATIONSHIP_WORDS = frozenset(FAMILY_WORDS.split()) | frozenset(
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
 # Adjectives between a possessive and the noun: "Nell's younger sister"
 KINSHIP_ADJECTIVES = (
-    r"(?:(?:younger|elder|older|eldest|youngest|oldest|little|late|dear|dearest|poor|"
+    r"(?:(?:other|younger|elder|older|eldest|youngest|oldest|little|late|dear|dearest|poor|"
     r"twin|only|second|first|third|new|old|young|good|own|former|best|oldest|bosom|greatest|"
     r"intimate|great|half|dead|beloved|adopted|unmarried|married|widowed|maiden|"
     r"maternal|paternal|closest|faithful|trusty|true|future|intended|lawful|worthy) )*"
@@ -156,7 +156,8 @@ _ADOPTED = LazyPattern(
 )
 _EACH_OTHER = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) and (?P<two>{NAME_PATTERN}) (?:were|are|had been) "
-    r"(?:twin )?(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
+    rf"(?:very |close |fast |firm )?{KINSHIP_ADJECTIVES}"
+    r"(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
 )
 _POSSESSIVE_KIN = LazyPattern(
     rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {KINSHIP_ADJECTIVES}(?:{_KIN})\b"

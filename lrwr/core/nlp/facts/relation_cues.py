@@ -6,7 +6,7 @@ only one character fits, and shows a relation when the cues of the library suffi
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -37,28 +37,38 @@ from lrwr.core.nlp.facts.clauses import (
     to_text_span,
 )
 from lrwr.core.nlp.facts.kin_patterns import (
+    ADDRESSED,
     BOTH_UNITED,
     DEAR_NAME,
     ENGAGED,
     FAMILY,
     FIRST_PERSON_UNION,
     FRIENDLY,
+    FRIENDSHIP,
+    HAS_PARTNER,
+    IN_LOVE,
+    INVERSE,
     NAME_AND_OWNER,
     NAME_IS_OWNED,
     NAME_OF_OWNER,
     NAME_OF_RANK,
     NAMED_OWNER,
     ONE_OF,
+    OWNED_NAME,
     OWNER,
     OWNER_AND_APPOSITION,
     OWNER_AND_CLOSED_NAME,
     OWNER_AND_NAME,
+    OWNER_IS_NAME,
     PLURAL,
     PLURALS,
     PRONOUN_AND_NAME,
+    PRONOUN_IS_NAMED,
     PRONOUN_IS_OWNED,
+    PRONOUN_OF_NAME,
     PRONOUN_UNION,
     SINGULAR,
+    SOMEBODYS_WIFE,
     TAG,
     TAG_TO,
     TIME_CLAUSE,
@@ -66,10 +76,12 @@ from lrwr.core.nlp.facts.kin_patterns import (
     UNION,
     UNION_OF,
     UNION_WITH,
+    UNION_WORDS,
     UNIONS,
     VOCATIVE,
     WIFE_OF,
     WORDS,
+    YOU_ARE,
 )
 from lrwr.core.nlp.facts.kinship import (
     RELATIONSHIP_WORDS,
@@ -77,6 +89,7 @@ from lrwr.core.nlp.facts.kinship import (
 )
 from lrwr.core.nlp.names.lexicon import FEMALE_NAMES, MALE_NAMES
 from lrwr.core.nlp.text.prose import (
+    MASK_CHARACTER,
     AnnotatedProse,
     ProseSentence,
     find_capitalized_offsets,
@@ -90,27 +103,11 @@ _PARTIES = {
 }
 _POSSESSIVES = {"he": "his", "she": "her", "mine": "my", "hers": "her", "yours": "your"}
 _PLURAL_WORDS = frozenset(PLURALS.split("|"))
-_UNION_WORDS = frozenset(
-    [
-        "engaged",
-        "betrothed",
-        "affianced",
-        "married",
-        "wedded",
-        "marriage",
-        "wedding",
-        "engagement",
-        "union",
-        "wife",
-        "widow",
-        "husband",
-    ]
-)
 _TRIGGERS = (
     {*FAMILY.split(), *PLURALS.split("|"), "friend", "ami", "married", "engaged"}
     | {"marriage", "engagement", "wedding", "betrothed", "affianced", "union", "wedded"}
     | {"patroness", "patron", "grandmamma", "grandpapa", "dear", "dearest", "fellow"}
-    | {"chap"}
+    | {"chap", "friendship", "love"}
     | RELATIONSHIP_WORDS
 )
 
@@ -177,10 +174,11 @@ def _find_cues(clause: _Clause) -> Iterator[_Cue]:
     yield from _find_owned(clause)
     if not words.isdisjoint(_PLURAL_WORDS):
         yield from _find_lists(clause)
-    if not words.isdisjoint(_UNION_WORDS):
+    if not words.isdisjoint(UNION_WORDS):
         yield from _find_unions(clause)
     if clause.is_spoken:
         yield from _find_addresses(clause)
+        yield from _find_you(clause)
     else:
         for match in TAG.finditer(clause.words):
             kin = WORDS.get(match["kin"], match["kin"])
@@ -199,6 +197,7 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
         if owner := clean_name(match["one"], clause.prose):
             kin = WORDS.get(match["kin"], match["kin"])
             yield _Cue(owner, kin, "", RelationCue.OWNER, *match.span())
+    yield from _find_partners(clause)
     ends = {match.end() for match in _iter_kin_addresses(clause)}
     for match in OWNER.finditer(clause.words):
         if match.end() in ends:
@@ -208,21 +207,33 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
     yield from _find_pronoun_predicates(clause)
 
 
+def _find_partners(clause: _Clause) -> Iterator[_Cue]:
+    """Yield the cues that somebody has a wife or a husband without a name."""
+    for pattern in (HAS_PARTNER, SOMEBODYS_WIFE):
+        for match in find_matches_at(pattern, clause.words, clause.starts):
+            kin = match["kin"] if pattern is HAS_PARTNER else "husband"
+            if owner := clean_name(match["one"], clause.prose):
+                yield _Cue(owner, kin, "", RelationCue.STATED, *match.span())
+
+
 def _find_named(clause: _Clause) -> Iterator[_Cue]:
     """Yield the cues that name the kin of somebody."""
     # In speech, "Mags, my cousin" may be said to Mags.
-    more: tuple[LazyPattern, ...] = (OWNER_AND_APPOSITION,)
+    more: tuple[LazyPattern, ...] = (OWNER_AND_APPOSITION, OWNER_AND_CLOSED_NAME)
     if not clause.is_spoken:
         more = (NAME_AND_OWNER, OWNER_AND_CLOSED_NAME)
-    patterns = (OWNER_AND_NAME, *more, PRONOUN_AND_NAME)
+    patterns = (OWNER_AND_NAME, *more)
     matches = chain.from_iterable(p.finditer(clause.words) for p in patterns)
-    for match in chain(matches, _find_predicates(clause)):
+    named = ((match, RelationCue.NAMED) for match in matches)
+    stated = ((match, RelationCue.STATED) for match in _find_predicates(clause))
+    for match, sign in chain(named, stated):
         two = clean_name(match["two"], clause.prose)
         groups = match.groupdict()
+        kin = _read_kin(groups)
         if two and groups.get("whose"):
-            yield from _owned_by(clause, match, two, RelationCue.NAMED)
+            yield from _owned_by(clause, match, two, sign, kin)
         elif two and (owner := _clean_owner(groups.get("one") or "", clause.prose)):
-            yield _Cue(owner, match["kin"], two, RelationCue.NAMED, *match.span())
+            yield _Cue(owner, kin, two, sign, *match.span())
 
 
 def _find_pronoun_predicates(clause: _Clause) -> Iterator[_Cue]:
@@ -240,14 +251,33 @@ def _clean_owner(phrase: str, prose: AnnotatedProse) -> str:
     return phrase if phrase[4:].islower() else clean_name(phrase, prose)
 
 
+def _read_kin(groups: Mapping[str, str | None]) -> str:
+    """Return what the second of two people is to the first; "her father" for "she is
+    the daughter of".
+    """
+    role = groups.get("role") or ""
+    kin = groups.get("kin") or INVERSE.get(role, role)
+    return WORDS.get(kin, kin)
+
+
 def _find_predicates(clause: _Clause) -> Iterator[re.Match[str]]:
     """Yield the statements that somebody is the kin of another one."""
-    patterns = (NAME_IS_OWNED, NAME_OF_OWNER, NAME_OF_RANK)
-    for pattern in patterns:
-        for match in find_matches_at(pattern, clause.words, clause.starts):
-            before = extract_clause_before(clause.words, match.start())
-            if is_asserted(before) and not ends_in_question(clause.words, match.end()):
-                yield match
+    begun = (NAME_IS_OWNED, NAME_OF_OWNER, NAME_OF_RANK)
+    free = [OWNER_IS_NAME, PRONOUN_OF_NAME, PRONOUN_IS_NAMED, PRONOUN_AND_NAME]
+    if "friendship " in clause.words or "in love " in clause.words:
+        free += [FRIENDSHIP, IN_LOVE]
+    matches = chain(
+        *(find_matches_at(pattern, clause.words, clause.starts) for pattern in begun),
+        *(pattern.finditer(clause.words) for pattern in free),
+    )
+    return (match for match in matches if _is_statement(clause, match))
+
+
+def _is_statement(clause: _Clause, match: re.Match[str]) -> bool:
+    """Return whether nothing before it denies or doubts what a match says."""
+    before = extract_clause_before(clause.words, match.start())
+    is_question = ends_in_question(clause.words, match.end())
+    return is_asserted(TIME_CLAUSE.sub("", before)) and not is_question
 
 
 def _owned_by(
@@ -277,10 +307,17 @@ def _party(clause: _Clause, whose: str) -> str:
     return CueParty.NARRATOR if whose in ("my", "i") else ""
 
 
+_SUBJECTS = {"his": ("he",), "her": ("she",)}
+_FAR_PARAGRAPHS = {False: 1, True: 3}
+"""Paragraphs before, in narration and in speech, whose names a pronoun may mean: who is
+talked about is seldom named in each reply.
+"""
+
+
 def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
     """Return the names before offset `at` of the sentence that "his" or "her" may mean;
     if there are none, those of the last sentence before it that has any in the
-    paragraph, in narration also in the paragraph before.
+    paragraph, or in one of the last paragraphs before it.
 
     The kin of the same pronoun are none of them: in "his aunt Mags and his friend Hob",
     "his" means the same twice.
@@ -291,9 +328,14 @@ def _find_owners(clause: _Clause, at: int, whose: str) -> _Owners:
     breaks, end = 0, own.span.start
     for before in reversed(prose.sentences[: clause.place]):
         breaks += prose.text.count("\n\n", before.span.end, end)
-        if breaks > (0 if names or clause.is_spoken else 1):
+        if breaks > (0 if names else _FAR_PARAGRAPHS[clause.is_spoken]):
             break
-        words = before.speech if clause.is_spoken else before.narration
+        words = before.narration
+        if clause.is_spoken:
+            words = ADDRESSED.sub(MASK_CHARACTER, before.speech)
+        if words.lstrip(MASK_CHARACTER + " ")[:3].strip().lower() in _SUBJECTS[whose]:
+            # "He is Hob's grandson. His mother …": not that of Hob.
+            words = OWNED_NAME.sub(MASK_CHARACTER, words)
         earlier = find_prose_names(prose, mask_owned_names(words))
         if not names:
             names, distance = _keep_fitting(earlier, whose, prose), breaks
@@ -388,6 +430,16 @@ def _find_addresses(clause: _Clause) -> Iterator[_Cue]:
         if two := clean_name(match["two"], clause.prose):
             kin = match["kin"].lower()
             yield _Cue(CueParty.SPEAKER, kin, two, RelationCue.TITLE, *match.span())
+
+
+def _find_you(clause: _Clause) -> Iterator[_Cue]:
+    """Yield the cues of "you are my cousin" and "I am your cousin"."""
+    for match in YOU_ARE.finditer(clause.words):
+        says_i = match["who"] == "I"
+        parties = CueParty.SPEAKER, match["kin"], CueParty.ADDRESSEE
+        parties = parties[::-1] if says_i else parties
+        if says_i == (match["whose"] == "your") and _is_statement(clause, match):
+            yield _Cue(*parties, RelationCue.ADDRESS, *match.span())
 
 
 def _iter_kin_addresses(clause: _Clause) -> Iterator[re.Match[str]]:
