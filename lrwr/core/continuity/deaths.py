@@ -70,13 +70,10 @@ MAX_ACTING_BEFORE_DRAFT = 1
 the death doubtful."""
 _NAME = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
 """A name of several words, also of somebody whom the cast does not have."""
-
 _LISTED = r"(?:Drowned|Dead|Killed|Died|Buried|Hanged|Murdered|Lost): [^\n:!?“”]{{0,120}}?{}\b"
 _OWN_NOTE = re.compile(
     r"(?:Dead|Died|Killed|Drowned|Murdered|Hanged|Buried)\b(?! (?:tired|set|drunk))"
 )
-
-
 _END = (
     r"(?=[.,;!]| (?:in|at|on|before|after|of|a|with|upon|when|this|that|last|from|"
     r"beneath|under|beside|by|within|almost|quietly|peacefully|alone|there|during|soon|"
@@ -104,7 +101,6 @@ _DEATH_WORDS = re.compile(
     rf"live to see|shot (?:dead|through)|{_ILLNESS} (?:took|carried off))\b"
 )
 """Words of which a sentence that tells of a death has one."""
-
 _SPEECH = re.compile(r"“[^”]*”|\"[^\"]*\"")
 _CAPITALIZED = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w.]*")
 _LEAD = re.compile(
@@ -112,7 +108,6 @@ _LEAD = re.compile(
     r"(?:out|over|up|done)| came| ended| arrived|,)",
 )
 """A time at the start of a sentence, whose words are no words of doubt."""
-
 _UNSURE = re.compile(
     r"\b(?:event|case|rumou?rs?|report|fear\w*|hope\w*|wish\w*|expect\w*|"
     r"until|till|should|shall|will|must|may|almost|nearly|would|if|perhaps|thought|"
