@@ -66,8 +66,7 @@ _PLUPERFECT = re.compile(r"\bhad\b", re.I)
 MAX_ACTING_DOCUMENTS = 2
 """Documents with acts after a death from which the death is the doubtful statement."""
 MAX_ACTING_BEFORE_DRAFT = 1
-"""Documents between a death and a draft with acts of the same person; more of them make
-the death doubtful."""
+"""The same between a death and a draft."""
 _NAME = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
 """A name of several words, also of somebody whom the cast does not have."""
 _LISTED = r"(?:Drowned|Dead|Killed|Died|Buried|Hanged|Murdered|Lost): [^\n:!?“”]{{0,120}}?{}\b"
