@@ -30,13 +30,18 @@ from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.attribution.details import find_numbers
 from lrwr.core.attribution.names import list_named_characters
 from lrwr.core.attribution.quotations import occurs_in
-from lrwr.core.evidence.attribute_check import find_attribute_differences
+from lrwr.core.evidence.attribute_check import (
+    find_attribute_differences,
+    find_count_and_kin_differences,
+)
 from lrwr.core.evidence.comparison import compare_with_text
 from lrwr.core.evidence.results import CheckedStory, StatementResult
 from lrwr.core.evidence.statement_search import find_subject
 from lrwr.core.evidence.statements import DraftStatement, iter_statements
+from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.text import WORD_PATTERN, LineIndex
 from lrwr.core.ports.stores import DocumentText
+from lrwr.core.retrieval.story import StoryOrder
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.hosted_server import Asked, Turn
 from tests.fakes.model_server import KEY, MODEL, ModelServer
@@ -308,6 +313,7 @@ async def measure_answers(workspace: Workspace, questions: Path) -> dict[str, ob
 def measure_attribution(data: Path) -> dict[str, object]:
     """Return how many claims with evidence have another detail than it, by label."""
     figures: dict[str, object] = {}
+    story = CheckedStory(StoryOrder({}, (), {}), Pipeline.AGENTIC)
     for name in ("expertqa_dev", "foolmetwice_dev"):
         total: Counter[bool] = Counter()
         differing: Counter[bool] = Counter()
@@ -318,11 +324,11 @@ def measure_attribution(data: Path) -> dict[str, object]:
                     statement.text, evidence, find_sentence_spans
                 )
                 total[row["supported"]] += 1
-                differences = find_attribute_differences(
-                    statement.text, row["evidence"], find_sentence_spans
-                )
-                is_different = bool(compared and compared.differences) or bool(
-                    differences
+                parts = (statement.text, row["evidence"], find_sentence_spans, story)
+                is_different = (
+                    bool(compared and compared.differences)
+                    or bool(find_attribute_differences(*parts))
+                    or bool(find_count_and_kin_differences(*parts))
                 )
                 differing[row["supported"]] += is_different
         figures[name] = {

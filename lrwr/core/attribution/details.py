@@ -46,6 +46,14 @@ _TENS_AFTER = re.compile(
     rf"[-‑ ](?:{'|'.join((_TENS + ' ' + _TENTHS).split())})\b", re.I
 )
 _RANGE_START = re.compile(r"\b(?:between|from)\W+$", re.I)
+_YEAR_WORDS = re.compile(
+    rf"\b(?P<century>{'|'.join(_UNITS.split()[13:])}|twenty)[- ]"
+    rf"(?P<rest>(?:{'|'.join(_UNITS.split()[10:])})|(?:{'|'.join(_TENS.split())})"
+    rf"(?:[- ](?:{'|'.join(_UNITS.split()[1:10])}))?)\b(?!-)",
+    re.IGNORECASE,
+)
+"""A year in words, such as "seventeen eighty-five"."""
+
 _UNCOUNTED = frozenset({"zero", "one", "zeroth", "first", "second"})
 """Words that are mostly no number: "one of them", "at first", "a second later"."""
 
@@ -132,8 +140,8 @@ _NO_WORD = re.compile(
 _SCOPE = 4
 """Words after a negation that it can negate."""
 
-LAST_YEAR = 2100
-"""Numbers from 1000 to this one may be years."""
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+"""Numbers between these may be years."""
 
 _NOUN_ENDINGS = ("ance", "ence", "ness", "ment", "ion", "er", "or", "al", "y", "e")
 _SHORTEST_STEM = 3
@@ -161,7 +169,8 @@ def find_number_places(text: str) -> list[tuple[int, Span]]:
     """Return the numbers in `text` with their places, in text order.
 
     Digits and words up to thousands are read, ordinals as their numbers: "twenty-first"
-    gives 21. "one", "first" and "second" alone are left out: they seldom count.
+    gives 21, "seventeen eighty-five" 1785. "one", "first" and "second" alone are left
+    out: they seldom count.
     """
     numbers: list[tuple[int, Span]] = []
     run: list[re.Match[str]] = []
@@ -171,7 +180,16 @@ def find_number_places(text: str) -> list[tuple[int, Span]]:
             continue
         numbers += _read_run(run)
         run = [token] if token and _is_number(token[0]) else []
-    return numbers
+    years = [_read_year(match) for match in _YEAR_WORDS.finditer(text)]
+    within = [span for _, span in years]
+    numbers = [n for n in numbers if not any(span.holds(n[1]) for span in within)]
+    return sorted((*numbers, *years), key=lambda number: number[1].start)
+
+
+def _read_year(match: re.Match[str]) -> tuple[int, Span]:
+    century, rest = match["century"].lower(), match["rest"].lower()
+    value = 100 * _VALUES[century] + sum(_VALUES[w] for w in re.split("[- ]", rest))
+    return value, Span(*match.span())
 
 
 def find_missing_numbers(

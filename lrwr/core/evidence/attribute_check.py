@@ -58,6 +58,11 @@ _CALLED = re.compile(
 )
 _COMPARED = re.compile(r"\b(?:older|younger)\b")
 _BODY = re.compile(r"\b(?:eyes?|eyed|hair|haired|years? old|aged?)\b")
+_AGE_BEFORE = re.compile(r"\baged? (?:of )?$", re.IGNORECASE)
+_AGE_AFTER = re.compile(r"[- ]years?(?:[- ]old| of age)\b", re.IGNORECASE)
+"""What stands before or after a number that is an age."""
+
+_THERE = re.compile(r"\b(?:it|its|there|they|them|these|those)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"(?P<what>[a-z]+) (?:had|has) (?P<none>no name)\b")
 
 
@@ -95,7 +100,7 @@ def states_attribute(statement: str) -> bool:
 
 
 def list_known_relations(bible: Bible) -> tuple[KnownRelation, ...]:
-    """Return the kinships that text or notes state."""
+    """Return the kinships that text or notes state, and those that follow from them."""
     forms = {
         profile.name: (profile.name, *(form.name for form in profile.aliases))
         for profile in bible.characters
@@ -107,7 +112,7 @@ def list_known_relations(bible: Bible) -> tuple[KnownRelation, ...]:
             relation.kind,
         )
         for relation in bible.relations
-        if classify_kinship(relation.kind) and not relation.derived
+        if classify_kinship(relation.kind)
     )
 
 
@@ -308,25 +313,46 @@ def _compare_counts(
     named = set().union(*list_named_characters(f"{subject}. {statement}", cast), ())
     stems = stem_words(statement)
     for value, words, noun in counted:
+        about = stems - stem_words(words) - {noun}
         rivals = [
-            (number, other, sentence)
-            for _, sentence in sentences
+            (
+                number,
+                other,
+                sentence,
+                len(about & _list_context_stems(before, sentence)),
+            )
+            for before, sentence in sentences
             for number, other, what in list_counted(sentence)
-            if what == noun
+            if what == noun and _is_age(other, sentence) == _is_age(words, statement)
         ]
-        if any(number == value for number, _, _ in rivals):
-            continue
-        for number, other, sentence in rivals:
+        same = max(
+            (shared for number, *_, shared in rivals if number == value), default=0
+        )
+        for number, other, sentence, shared in rivals:
             who = set().union(*list_named_characters(sentence, cast), ())
-            shared = (stems & stem_words(sentence)) - stem_words(words) - {noun}
             is_same = not (named and who) or bool(named & who)
             if (
                 is_same
-                and len(shared) >= MIN_COUNTED_STEMS
+                and shared > max(same, MIN_COUNTED_STEMS - 1)
                 and not are_hedged([value], [number], statement, sentence)
             ):
                 yield DetailDifference(DetailKind.NUMBER, words, other)
                 break
+
+
+def _list_context_stems(before: str, sentence: str) -> frozenset[str]:
+    """Return the content words of a sentence, with those of the one `before` if a
+    pronoun may mean what it names: "it was seventeen miles".
+    """
+    text = f"{before} {sentence}" if _THERE.search(sentence) else sentence
+    return stem_words(text)
+
+
+def _is_age(words: str, text: str) -> bool:
+    """Return whether the number `words` in `text` is an age."""
+    at = text.find(words)
+    is_after = _AGE_BEFORE.search(text[:at]) is not None
+    return is_after or _AGE_AFTER.match(text, at + len(words)) is not None
 
 
 def _compare_facts(

@@ -10,6 +10,8 @@ from itertools import product
 
 from lrwr.core.attribution.concrete_words import find_changed_words, is_colour
 from lrwr.core.attribution.details import (
+    FIRST_YEAR,
+    LAST_YEAR,
     are_hedged,
     find_missing_negation,
     find_number_places,
@@ -54,6 +56,10 @@ MIN_SWAPPED_STEMS = 3
 MIN_SWAPPED_SHARE = 0.75
 """Content words besides names that a statement and a sentence must share, and their share
 of the statement, for two names in one place to be swapped."""
+
+_DATE = "year of a date"
+_DECADE = re.compile(r"['’]?s\b")
+_SCALE = re.compile(r"\b(?:hundred|thousand)\b", re.IGNORECASE)
 
 COMPARED_WINDOWS = 4
 """Windows of a passage that are compared word by word, those with most words in common."""
@@ -436,15 +442,17 @@ def _find_word_after(text: str, name: str) -> frozenset[str]:
 
 def list_counted(text: str) -> list[tuple[int, str, str]]:
     """Return the numbers in `text` with their words and the stem of what is counted: the
-    next word, or "year" for a number from 1000 to 2100 written in figures.
+    next word, `_DATE` for a year such as "1806" or "eighteen six", "" for a decade or
+    if nothing is counted.
     """
     counted = []
     for value, span in find_number_places(text):
         words = text[span.start : span.end]
         following = WORD_PATTERN.match(text, span.end + 1)
-        is_year = words.isdecimal() and 1000 <= value <= 2100
         noun = following[0] if following else ""
         noun = "" if normalize_word(noun) in STOP_WORDS else stem_word(noun)
-        stem = "year" if is_year else noun
-        counted.append((value, words, stem))
+        is_plain = not noun or not _SCALE.search(words)
+        if is_plain and FIRST_YEAR <= value <= LAST_YEAR:
+            noun = "" if _DECADE.match(text, span.end) else _DATE
+        counted.append((value, words, noun))
     return counted

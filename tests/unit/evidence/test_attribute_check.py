@@ -30,6 +30,10 @@ PASSAGES = [
     "Mr. Lusk lowered his voice, being deaf in the left ear.",
     "The door of the mill was red; the door of the church was green.",
     "Nell carried fourteen cans up the ladder to the lamp room.",
+    "Everybody wanted to see Thole. It was only seventeen miles from the church.",
+    "The coach made twenty miles before noon.",
+    "Old Mr. Lusk had kept the keys for thirteen years.",
+    "The church by the dyke was built in 1776.",
 ]
 
 
@@ -56,6 +60,11 @@ def differences(statement: str, subject: str = "") -> list[tuple[str, str]]:
         ("Up the ladder of the lamp room Nell takes six cans.", ("six", "fourteen")),
         ("Mr. Lusk is Nell’s father.", ("father", "uncle")),
         ("Nell is Lusk’s sister.", ("sister", "uncle")),
+        ("Thole is twenty miles from the church.", ("twenty", "seventeen")),
+        (
+            "The church by the dyke was built in seventeen eighty-five.",
+            ("seventeen eighty-five", "1776"),
+        ),
     ],
 )
 def test_another_value_of_the_same_thing_is_shown_with_both(
@@ -81,6 +90,10 @@ def test_another_value_of_the_same_thing_is_shown_with_both(
         "The dog is called Duchess.",
         "The cat is called Remainder.",
         "Mr. Lusk is seventy-four.",
+        "Old Mr. Lusk is seventy-four years old.",
+        "Thole is seventeen miles from the church.",
+        "The church by the dyke was built in seventeen seventy-six.",
+        "The church by the dyke was built in the 1770s.",
     ],
 )
 def test_the_same_value_or_another_thing_is_no_difference(statement: str) -> None:

@@ -191,9 +191,17 @@ def test_a_hedged_number_that_cannot_be_is_a_difference(
         ("There are between five and twenty mules.", [5, 20]),
         ("There are three and then twenty mules.", [3, 20]),
         ("Three hundred and six mules, and six and eight cats.", [306, 6, 8]),
+        (
+            "She was born in seventeen eighty-five, and left in eighteen-six.",
+            [1785, 18, 6],
+        ),
+        ("In nineteen ten, or in eighteen hundred and six.", [1910, 1806]),
+        ("At eleven thirty she had sixteen twenty-pound notes.", [11, 30, 16, 20]),
     ],
 )
-def test_numbers_with_the_unit_first_are_read(text: str, values: list[int]) -> None:
+def test_numbers_in_other_orders_of_words_are_read(
+    text: str, values: list[int]
+) -> None:
     assert [value for value, _ in find_numbers(text)] == values
 
 
