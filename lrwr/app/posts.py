@@ -192,6 +192,7 @@ def create_draft_checker(
     """Return what compares statements with the library; `by_words_only` embeds nothing."""
     search = StatementSearch(
         workspace.finder(),
+        workspace.passages,
         workspace.retrieval.local_reranker,
         dense=not by_words_only,
     )

@@ -399,6 +399,17 @@ def test_what_the_passages_do_not_say_is_judged_again_with_further_passages(
     assert row["verdict"]["passage"] == len(row["passages"]) - 1
     assert {*second} & {*first}
     assert len({*second} - {*first}) >= 4
+    chapters = [
+        " ".join(path.read_text("utf-8").split())
+        for path in (with_model.folder / "chapters").glob("*.md")
+    ]
+    shown = [" ".join(text.split()) for text in (*first, *second)]
+    for text in shown[:2]:  # what follows may decide, in other words
+        (rest,) = (
+            chapter.partition(text)[2] for chapter in chapters if text in chapter
+        )
+        following = rest.lstrip(" *#")[:60]
+        assert any(following in other for other in shown)
     check(with_model, "--json", draft=draft)
     assert len(prompts) == 2  # both verdicts are stored
 

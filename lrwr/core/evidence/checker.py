@@ -205,17 +205,15 @@ class DraftChecker:
     async def find_more(
         self, checked: CheckedStatement, story: CheckedStory
     ) -> tuple[ClosestPassage, ...]:
-        """Return passages that a deeper search finds for a statement, best first,
-        without those that it has.
+        """Return the neighbours of the closest passages of a statement, and passages that
+        a deeper search finds, without those that it has.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
         statement = checked.statement
-        known_ids = [closest.passage.chunk.id for closest in checked.passages]
-        passages = await self._search.find_more(
-            statement, story, checked.before, known_ids
-        )
+        known = [closest.passage for closest in checked.passages]
+        passages = await self._search.find_more(statement, story, checked.before, known)
         compared = await self._compare_all(statement, story, passages)
         return tuple(_show(c) for c in compared if c.is_visible)
 

@@ -12,9 +12,15 @@ from lrwr.core.evidence.statements import DraftStatement, split_clauses, split_p
 from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.models import Reranker
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest
 from lrwr.core.retrieval.service import PassageFinder
+from lrwr.core.retrieval.story import (
+    build_passage,
+    build_search_scope,
+    is_within_scope,
+)
 
 PASSAGES = 10
 CLAUSE_PASSAGES = 4
@@ -28,6 +34,10 @@ PHRASE_PASSAGES = 8
 MORE_PASSAGES = 6
 """Passages that a second search returns for the whole and for each phrase, and how many of
 them are used: the best of the reranker."""
+
+CONTINUED_PASSAGES = 2
+"""Passages, the closest ones, whose neighbours the second search returns too: what decides
+may stand in the next paragraph, in other words."""
 
 _PERSON = re.compile(r"\b(?:he|she|his|her|hers|him|they|their|them)\b", re.I)
 _THING = re.compile(
@@ -53,18 +63,21 @@ def find_subject(statement: DraftStatement, story: CheckedStory) -> str:
 class StatementSearch:
     """Searches one library for statements. Read-only.
 
-    `reranker` chooses the passages of a second search; None for the order of the search.
+    `passages` has the neighbours of a passage. `reranker` chooses the passages of a
+    second search; None for the order of the search.
     Without `dense`, only words are searched: nothing is embedded.
     """
 
     def __init__(
         self,
         finder: PassageFinder,
+        passages: PassageStore,
         reranker: Reranker | None = None,
         *,
         dense: bool = True,
     ) -> None:
-        self._finder, self._reranker, self._dense = finder, reranker, dense
+        self._finder, self._passages = finder, passages
+        self._reranker, self._dense = reranker, dense
 
     async def find(
         self, statement: DraftStatement, story: CheckedStory, subject: str, before: str
@@ -93,10 +106,14 @@ class StatementSearch:
         statement: DraftStatement,
         story: CheckedStory,
         before: str,
-        known_passages: Iterable[ChunkId],
+        known_passages: Sequence[Passage],
     ) -> list[Passage]:
-        """Return further passages up to the horizon, best first: the search is deeper,
-        and for each phrase of the statement.
+        """Return further passages up to the horizon: the neighbours of the first
+        `known_passages`, which are best first, then those of a deeper search for the
+        statement and each of its phrases, best first.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         text = statement.text
         question = f"{before} {text}".strip() if _THING.match(text) else text
@@ -106,9 +123,37 @@ class StatementSearch:
             for phrase in split_phrases(text)
         ]
         passages = await self._search(requests, story)
-        for known_id in known_passages:
-            passages.pop(known_id, None)
-        return (await self._rerank(question, passages))[:MORE_PASSAGES]
+        neighbours = {
+            neighbour.chunk.id: neighbour
+            for passage in known_passages[:CONTINUED_PASSAGES]
+            for neighbour in await self._find_neighbours(passage, story)
+        }
+        for passage in known_passages:
+            passages.pop(passage.chunk.id, None)
+            neighbours.pop(passage.chunk.id, None)
+        for id_ in neighbours:
+            passages.pop(id_, None)
+        ranked = await self._rerank(question, passages)
+        return [*neighbours.values(), *ranked[:MORE_PASSAGES]]
+
+    async def _find_neighbours(
+        self, passage: Passage, story: CheckedStory
+    ) -> list[Passage]:
+        """Return the passages of the text after and before one, up to the horizon."""
+        scope = build_search_scope(
+            story.order, types=(), horizon=story.horizon, kinds=[passage.chunk.kind]
+        )
+        document = passage.chunk.document
+        chunks = [
+            chunk
+            for chunk in await self._passages.chunks_of(document, story.pipeline)
+            if chunk.kind is passage.chunk.kind
+            and is_within_scope(document, chunk.span, scope)
+        ]
+        start, end = passage.chunk.span.start, passage.chunk.span.end
+        after = [chunk for chunk in chunks if chunk.span.start >= end][:1]
+        before = [chunk for chunk in chunks if chunk.span.end <= start][-1:]
+        return [build_passage(chunk, story.order, 0.0) for chunk in (*after, *before)]
 
     async def _rerank(
         self, question: str, passages: Mapping[ChunkId, Passage]
