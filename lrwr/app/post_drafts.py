@@ -1,6 +1,5 @@
 """Drafts texts about the story: builds what the steps need, and stores the result."""
 
-import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -18,6 +17,7 @@ from lrwr.core.evidence.candidates import (
     CandidateFinder,
     StoryMaterial,
     resolve_notes,
+    strip_book_words,
 )
 from lrwr.core.evidence.drafts import (
     render_draft,
@@ -80,14 +80,6 @@ _CHECK_TOKENS = 700
 """Estimated lengths of drafts, replies and the instructions of a check, in tokens; a
 word of a draft is counted with its share of the JSON around it.
 """
-
-_ABOUT_BOOK = re.compile(
-    r"\b\d[\d,.]*[ -](?:words?|pages?|chapters?)\b|\b(?:manuscript|novel|book|fiction"
-    r"|debut|title|genre|synopsis|blurb|query|newsletter|thread|essay|readers?|agents?"
-    r"|publishers?|author)s?\b",
-    re.IGNORECASE,
-)
-"""What a brief says about the book as a book and the text about it."""
 
 CLAIMS_PER_CALL = 15
 """Sentences of a draft that the checker judges in one call."""
@@ -478,7 +470,7 @@ async def _list_doubts(
     then its sources may be about something else. Words about the book as a book, such as
     "my novel of 80,000 words", do not count.
     """
-    brief = _ABOUT_BOOK.sub(" ", order.writing.brief)
+    brief = strip_book_words(order.writing.brief)
     if order.stored is not None or not has_search_words(brief):
         return ()
     request = SearchRequest(brief, story.pipeline, 1, horizon=story.horizon)

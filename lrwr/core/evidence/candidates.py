@@ -1,7 +1,9 @@
 """Finds passages, moments of the story and named notes that a text may rest on."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.bible.values import TextEvidence, TimelineMoment
@@ -30,9 +32,22 @@ OTHER_PASSAGES = 15
 LEADING_PASSAGES = 4
 """Passages for the brief that no other search displaces: half of the sources."""
 
+MIN_PART_STEMS = 2
+"""Content words that a sentence or clause of the brief must have to be searched alone."""
+
 MAX_MOMENTS = 10
 MIN_MOMENT_WORDS = 2
 """Moments of the timeline taken for a brief, and words that each shares with it."""
+
+_ABOUT_BOOK = re.compile(
+    r"\b\d[\d,.]*[ -](?:words?|pages?|chapters?)\b|\b(?:manuscript|novel|book|fiction"
+    r"|debut|title|genre|synopsis|blurb|query|newsletter|thread|essay|readers?|agents?"
+    r"|publishers?|author)s?\b",
+    re.IGNORECASE,
+)
+"""What a brief says about the book as a book and the text about it."""
+
+_BRIEF_BREAK = re.compile(r"(?<=[.!?:;])\s+")
 
 MAX_WINDOW_CHARS = 1_200
 """Characters of a passage of a named note, in whole paragraphs where possible."""
@@ -67,18 +82,21 @@ class CandidateFinder:
     async def find(self, searches: Sequence[str]) -> list[EvidenceSource]:
         """Return sources for `searches`, the brief first; best first.
 
-        The passages that fit the brief best come first. For a kind that covers the
-        story, moments from all of it follow; in one for readers, only those that share
-        words with the brief. No text occurs twice.
+        The passages that fit the brief best come first, those of its sentences in turn.
+        For a kind that covers the story, the best of the other searches in turn and
+        moments from all of it follow; in one for readers, only moments that share words
+        with the brief. No text occurs twice.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
         brief, *others = searches
-        rankings = [await self._search(brief, BRIEF_PASSAGES)]
-        rankings.append(self._rank_notes(brief))
-        rankings += [await self._search(other, OTHER_PASSAGES) for other in others]
-        rankings.append(self._match_moments(brief))
+        parts = [
+            await self._search(part, BRIEF_PASSAGES) for part in split_brief(brief)
+        ]
+        further = [await self._search(other, OTHER_PASSAGES) for other in others]
+        rankings = [_take_in_turn(parts), self._rank_notes(brief)]
+        rankings += [*further, self._match_moments(brief)]
         fused = fuse_rankings([r for r in rankings if r], LEADING_PASSAGES)
         fused = merge_overlapping(fused)
         rules = self._rules
@@ -90,7 +108,9 @@ class CandidateFinder:
             moments = list_fitting_moments(moments, brief)
         spread = self._build_moment_sources(spread_moments(moments, count, brief))
         leading, rest = fused[:LEADING_PASSAGES], fused[LEADING_PASSAGES:]
-        return merge_overlapping(_grade([*leading, *spread, *rest]))
+        room = max(0, rules.sources - len(leading) - len(spread))
+        best = _take_in_turn(further)[:room]
+        return merge_overlapping(_grade([*leading, *best, *spread, *rest]))
 
     async def _search(self, question: str, limit: int) -> list[EvidenceSource]:
         material = self._material
@@ -147,6 +167,35 @@ class CandidateFinder:
             for source in _iter_windows(note, self._material.texts[note])
         ]
         return sorted(windows, key=lambda s: -len(stems & stem_words(s.text)))
+
+
+def strip_book_words(brief: str) -> str:
+    """Return `brief` without words about the book as a book, such as "my novel of 80,000
+    words".
+    """
+    return _ABOUT_BOOK.sub(" ", brief)
+
+
+def split_brief(brief: str) -> list[str]:
+    """Return the texts to search for a brief: the whole, and its sentences and clauses
+    that say something besides words about the book, if it has more than one.
+    """
+    parts = [
+        part
+        for part in _BRIEF_BREAK.split(brief)
+        if len(stem_words(strip_book_words(part))) >= MIN_PART_STEMS
+    ]
+    return list(dict.fromkeys((brief, *parts)))
+
+
+def _take_in_turn(
+    rankings: Sequence[Sequence[EvidenceSource]],
+) -> list[EvidenceSource]:
+    """Return the sources of several searches, without scores: the first of each, then the
+    second.
+    """
+    in_turn = chain.from_iterable(zip_longest(*rankings))
+    return list(dict.fromkeys(replace(s, score=0.0) for s in in_turn if s is not None))
 
 
 def _count_shared(moment: TimelineMoment, brief: str) -> int:

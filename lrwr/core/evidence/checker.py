@@ -212,8 +212,8 @@ class DraftChecker:
             StoreProblem: The library cannot be read.
         """
         statement = checked.statement
-        known = [closest.passage for closest in checked.passages]
-        passages = await self._search.find_more(statement, story, checked.before, known)
+        shown = [closest.passage for closest in checked.passages]
+        passages = await self._search.find_more(statement, story, checked.before, shown)
         compared = await self._compare_all(statement, story, passages)
         return tuple(_show(c) for c in compared if c.is_visible)
 

@@ -1,7 +1,11 @@
 """Moments of the timeline as evidence for a text."""
 
 from lrwr.core.bible.values import TextEvidence, TimelineMoment, TimelineMomentKind
-from lrwr.core.evidence.candidates import list_fitting_moments, spread_moments
+from lrwr.core.evidence.candidates import (
+    list_fitting_moments,
+    split_brief,
+    spread_moments,
+)
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import LineRange, Span
@@ -42,3 +46,15 @@ def test_a_moment_without_two_words_of_the_brief_does_not_fit_it() -> None:
         build_moment(2, "The lantern is lit.", "Nell"),
     ]
     assert list_fitting_moments(moments, "Nell and the lantern") == moments[2:]
+
+
+def test_each_sentence_about_the_story_is_searched_alone() -> None:
+    brief = (
+        "My novel of 9 words: Nell keeps the lantern. Hob rings the bell. Thank you."
+    )
+    assert split_brief(brief) == [
+        brief,
+        "Nell keeps the lantern.",
+        "Hob rings the bell.",
+    ]
+    assert split_brief("How the lantern is lit") == ["How the lantern is lit"]
