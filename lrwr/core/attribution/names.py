@@ -86,7 +86,7 @@ def _occurs(
     name: str, forms: Collection[tuple[str, ...]], words: tuple[str, ...]
 ) -> bool:
     if forms:
-        return any(_contains_words(words, form) for form in forms)
+        return any(_contains_words(words, form) for form in (*forms, fold_words(name)))
     wanted = set(fold_words(name))
     return wanted <= set(words) or {word.removesuffix("s") for word in wanted} <= set(
         words

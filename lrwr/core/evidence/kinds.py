@@ -225,7 +225,8 @@ KIND_RULES: Mapping[PostKind, PostKindRules] = {
         (_COMPARABLE, _BIOGRAPHY),
         moments=2,
         sources=12,
-        advice="A letter to an agent. Present tense for the story. No praise of the book.",
+        advice="A letter to an agent; its greeting and its close are parts of their own."
+        " Present tense for the story. No praise of the book.",
     ),
     PostKind.SYNOPSIS: PostKindRules(
         "synopsis",
