@@ -47,7 +47,7 @@ from lrwr.core.evidence.steps import (
 )
 from lrwr.core.evidence.web_queries import BookWords, build_queries
 from lrwr.core.model.chunks import ChunkKind, Passage
-from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.language_model import (
     Usage,
@@ -67,7 +67,9 @@ from lrwr.core.settings.chat_models import ModelRole
 from lrwr.pipeline.analysis import ModelBudget
 
 MAX_TITLE_PAGE = 800
-"""Characters of a title page at most: a longer text before chapter 1 is a prologue."""
+MAX_BARE_PAGE = 150
+"""Characters of a title page at most: a longer text before chapter 1 is a prologue. One
+without a heading such as "Front matter" is shorter, and before a numbered chapter."""
 
 MAX_TITLE_CHARS = 120
 
@@ -360,17 +362,26 @@ def find_book_title(order: StoryOrder) -> str:
         return ""
     outline = order.outlines[order.story[0]]
     first = outline.chapters[0] if outline.chapters else None
-    is_page = first is not None and first.opening and len(first.span) <= MAX_TITLE_PAGE
+    is_page = first is not None and _is_title_page(first, order)
     title = ""
     if first is not None and is_page:
         title = first.title or outline.title
     elif len(order.story) == 1 and len(outline.chapters) > 1:
         title = outline.title
     is_file_name = title == PurePosixPath(outline.id).stem
-    is_chapter = title in [c.title for c in outline.chapters if not c.opening]
+    is_chapter = not is_page and title in [c.title for c in outline.chapters]
     if is_file_name or is_chapter or parse_heading(title).kind is not HeadingKind.OTHER:
         return ""
     return flatten_reply_text(title)[:MAX_TITLE_CHARS]
+
+
+def _is_title_page(first: Chapter, order: StoryOrder) -> bool:
+    """Return whether the first chapter of a story is a title page."""
+    if first.opening:
+        return len(first.span) <= MAX_TITLE_PAGE
+    others = [c for d in order.story[1:2] for c in order.outlines[d].chapters]
+    is_numbered = bool(others) and others[0].number is not None
+    return first.number is None and is_numbered and len(first.span) <= MAX_BARE_PAGE
 
 
 def _open_source_models(workspace: Workspace) -> SourceModels:

@@ -29,10 +29,16 @@ def test_a_dry_run_says_what_the_language_model_would_cost(
 def test_a_query_letter_knows_the_length_and_the_title_of_the_book(
     with_model: Terminal, writer: PostWriter
 ) -> None:
-    page = with_model.folder / "chapters" / "00-front-matter.md"
-    for title in ("", "Salt and Oil"):
+    heading, field = "# Salt and Oil\n\nA novel\n", "---\ntitle: Oil\n---\n\nA novel\n"
+    for name, text, title in (
+        ("", "", ""),
+        ("00-front-matter.md", heading, "Salt and Oil"),
+        ("00-title.md", field, "Oil"),
+    ):
+        for page in (with_model.folder / "chapters").glob("00-*.md"):
+            page.unlink()
         if title:
-            page.write_text(f"# {title}\n\nA novel\n", encoding="utf-8")
+            (with_model.folder / "chapters" / name).write_text(text, encoding="utf-8")
             assert with_model.run("ingest", ".", LRWR_MODEL_USE="off").code == 0
         writer.asked.clear()
         words = ("--kind", "query-letter", "--name", "query", "--force", "--json")
