@@ -1,6 +1,7 @@
 """Builds the ingestion service from the settings, and runs it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -32,7 +33,7 @@ from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.settings.chat_models import ModelRole
 from lrwr.core.settings.library import (
     drop_ingested_paths,
@@ -79,7 +80,9 @@ class IngestLimits:
     are processed at Modal if the settings say so. With `forget_missing`, all documents
     without a file are deleted: also many at once, and those that another machine
     ingested. `absent` are the manuscript's paths that do not exist; their documents
-    count as missing. `attributor` is reused if it is not None.
+    count as missing. `attributor` is reused if it is not None. A library with
+    `prepared_from` passages or more gets the indexes that its first question would build
+    when at least a tenth of its documents was processed.
     """
 
     calls: int = 0
@@ -91,6 +94,7 @@ class IngestLimits:
     forget_missing: bool = False
     absent: Sequence[Path] = ()
     attributor: StoryAttributor | None = None
+    prepared_from: int = 20_000
 
 
 UNBOUNDED = IngestLimits()
@@ -350,8 +354,29 @@ async def ingest_manuscript(
     if not dry_run:
         if report.processed:
             await merge_fts_segments(workspace.database)
+            await _prepare_questions(workspace, report, limits.prepared_from)
         _back_up(workspace)
     return report
+
+
+async def _prepare_questions(
+    workspace: Workspace, report: "IngestReport", least: int
+) -> None:
+    """Build the indexes of names and vectors after most of a large library was read.
+
+    With 100,000 passages they take 20 s and 640 MB, too much for a question.
+    """
+    settings = workspace.settings
+    counts = await workspace.passages.counts(settings.pipeline)
+    if counts.chunks < least or 10 * report.processed < counts.documents:
+        return
+    with suppress(LrwrError):  # the question tells it that needs them
+        if settings.pipeline is Pipeline.AGENTIC:
+            await workspace.bible().names()
+        if settings.vectors.keeper != "qdrant":
+            index = await workspace.retrieval.vector_index.open()
+            if index is not None:
+                await index.catch_up()
 
 
 async def _claim_all_known(_space: str, texts: "set[TextHash]") -> "set[TextHash]":
