@@ -22,7 +22,7 @@ from lrwr.core.bible.profiles import (
     normalize_value,
 )
 from lrwr.core.bible.projection import StoryKnowledge
-from lrwr.core.bible.scenes import build_scene_summaries
+from lrwr.core.bible.scenes import build_scene_summaries, drop_predecessors
 from lrwr.core.bible.timeline import (
     build_timeline,
     collect_disclosures,
@@ -254,6 +254,7 @@ def project_bible_parts(
     """
     view, cast = _view_story(knowledge, index, horizon)
     material = collect_visible_facts(knowledge.facts, cast, view)
+    material = drop_predecessors(material, knowledge.appearances)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = tuple(quote_relations(index.list_relations(parts), view))
     relatives = find_close_relatives(

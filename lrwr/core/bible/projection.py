@@ -8,7 +8,7 @@ from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.kin_terms import find_close_relatives
 from lrwr.core.bible.profiles import build_character_profiles, collect_visible_facts
 from lrwr.core.bible.relations import collect_relations
-from lrwr.core.bible.scenes import build_scene_summaries
+from lrwr.core.bible.scenes import build_scene_summaries, drop_predecessors
 from lrwr.core.bible.timeline import (
     build_timeline,
     collect_disclosures,
@@ -63,6 +63,7 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
         knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
     )
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
+    material = drop_predecessors(material, knowledge.appearances)
     gaps = build_gap_ledger(material, knowledge.canon, knowledge.flagged_gaps)
     relations = collect_relations(material)
     relatives = find_close_relatives((r.source, r.target, r.kind) for r in relations)

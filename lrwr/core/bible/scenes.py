@@ -5,7 +5,7 @@ present.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lrwr.core.bible.profiles import SourcedFact, VisibleFacts, merge_claims
 from lrwr.core.bible.values import BibleClaim, SceneSummary, TextEvidence
@@ -257,6 +257,34 @@ def _count_presence(
             presence = row.setdefault(name, _Presence(Counter()))
             presence.roles[appearance.role] += appearance.count
     return counts
+
+
+_LATE = re.compile(r"the late\b", re.I)
+
+
+def drop_predecessors(
+    material: VisibleFacts, appearances: Iterable[Appearance]
+) -> VisibleFacts:
+    """Return the facts without "the late Mr. Vale" if a Mr. Vale speaks or is present
+    there or later: the dead one is his father or predecessor.
+    """
+    places: dict[str, tuple[int, str, int]] = {}
+    late: dict[int, str] = {}
+    for number, sourced_fact in enumerate(material.found):
+        fact, evidence = sourced_fact.fact, sourced_fact.evidence
+        if fact.value == "dead" and _LATE.match(evidence.text):
+            name = material.cast.display_name(fact.subject)
+            place = material.view.sort_key(evidence.document, evidence.spans[0].start)
+            late[number], places[name] = name, min(place, places.get(name, place))
+    acting = set()
+    for appearance in appearances if places else ():
+        name = material.cast.display_name(appearance.character)
+        at = appearance.document, appearance.span.end
+        acts = appearance.role in (AppearanceRole.SPEAKS, AppearanceRole.PRESENT)
+        if acts and name in places and material.view.sort_key(*at) >= places[name]:
+            acting.add(name)
+    found = (f for n, f in enumerate(material.found) if late.get(n) not in acting)
+    return replace(material, found=tuple(found)) if acting else material
 
 
 def _merge_presence(

@@ -268,8 +268,10 @@ class BibleService:
         people = index.list_stored_names(parts.people, knowledge.cast)
         documents = parts.documents
         quotations = await self._parts.quotations_of(speakers, documents)
+        # Whoever is said to be "late" may be the namesake of somebody who acts.
+        is_acting_asked = parts.timeline or any(f.fact.value == "dead" for f in facts)
         appearances = await self._parts.appearances_of(
-            people if parts.timeline else (), documents
+            people if is_acting_asked else (), documents
         )
         return replace(
             knowledge,

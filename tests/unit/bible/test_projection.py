@@ -436,6 +436,25 @@ def test_the_dead_are_present_only_if_they_speak_more_than_once(
 
 
 @pytest.mark.parametrize(
+    ("role", "is_dead"),
+    [(AppearanceRole.SPEAKS, False), (AppearanceRole.MENTIONED, True)],
+)
+def test_the_late_namesake_of_somebody_who_acts_is_another(
+    role: AppearanceRole, is_dead: bool
+) -> None:
+    text = "# One\n\nThe late Mr. Vale built it.\n\n# Two\n\nMr. Vale sat down."
+    stories = Stories(Book({"chapters/01.md": text}))
+    stories.name("Mr. Vale", gender=Gender.MALE)
+    stories.fact(
+        "chapters/01.md", "The late Mr. Vale", FactAbout.CHARACTER, "attribute", "dead",
+        "Mr. Vale", certainty=Certainty.PROBABLE, details=(("attribute", "life"),),
+    )  # fmt: skip
+    stories.appears("chapters/01.md", "Mr. Vale sat down.", "Mr. Vale", role, 1)
+    (profile,) = project_bible(stories.knowledge()).characters
+    assert bool(profile.attributes) == is_dead
+
+
+@pytest.mark.parametrize(
     ("words", "present"),
     [("Dead before the book begins.", ()), ("Dead tired.", ("Corin Vale",))],
 )

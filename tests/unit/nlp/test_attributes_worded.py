@@ -34,6 +34,9 @@ def claims(text: str) -> list[tuple[str, str, str]]:
         ("Nell was still alive.", "life", "alive"),
         ("Nell was born on the third of May, 1801.", "born", "the third of May, 1801"),
         ("Nell was born on a Tuesday.", "born", "a Tuesday"),
+        ("Nell was in her twenty-first year.", "age", "twenty"),
+        ("Being now in her tenth year, Nell could read.", "age", "nine"),
+        ("Nell was in her forty-third year.", "age", "forty-two"),
     ],
 )
 def test_looks_births_and_lives_are_read_in_many_wordings(
@@ -51,6 +54,8 @@ def test_looks_births_and_lives_are_read_in_many_wordings(
         "If Nell was alive, nobody knew.",
         "Nell was born to be hanged.",
         "Nell was more dead than alive.",
+        "Nell was seen by the dark eyes of her mind.",
+        "Nell's dark eyes of the mind saw it.",
     ],
 )
 def test_what_belongs_to_somebody_else_or_is_not_said_is_left_out(text: str) -> None:

@@ -93,3 +93,14 @@ def test_only_the_parts_are_searched() -> None:
     assert [one.who for one in find_mentions(text, [Span(0, 5)], CAST)] == [
         "Orla Gannet"
     ]
+
+
+def test_an_oath_mentions_nobody() -> None:
+    cast = Cast((character("George"),))
+
+    def count(text: str) -> int:
+        return len(find_mentions(text, [Span(0, len(text))], cast))
+
+    assert count("“By George! It rains,” said Hob.") == 0
+    assert count("“Well, by George, it rains,” said Hob.") == 0
+    assert count("The letter was written by George, not by Hob.") == 1

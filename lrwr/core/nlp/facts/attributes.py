@@ -5,15 +5,19 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
+from lrwr.core.model.text import NUMERAL_PATTERN, parse_numeral
 from lrwr.core.nlp.facts.attribute_rules import (
     CHARACTER_PATTERN,
     DECEASED_PATTERN,
     PERSON_PATTERN,
     RULES_BY_NAME,
     RULES_BY_PRONOUN,
+    TEENS,
+    TENS,
     TRADE_APPOSITION,
     TRADES,
     TRIGGERS,
+    UNITS,
     AttributeRule,
 )
 from lrwr.core.nlp.facts.clauses import (
@@ -58,6 +62,7 @@ _TRIGGERS = MappingProxyType(
 )
 _BY_NAME = RULES_BY_NAME + DESCRIPTIONS_BY_NAME
 _BY_PRONOUN = RULES_BY_PRONOUN + DESCRIPTIONS_BY_PRONOUN
+_SMALL_NUMBERS = (*UNITS, *TEENS)
 _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her"})
 
 
@@ -145,6 +150,8 @@ def _iter_matches(
 
 
 def _is_stated(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
+    if rule[0] == "eyes" and _MIND.match(words, match.end()):
+        return False  # "the dark eyes of her mind"
     if rule[3]:
         return True
     if (
@@ -158,6 +165,7 @@ def _is_stated(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     return is_asserted(before) and not ends_in_question(words, match.end())
 
 
+_MIND = re.compile(r"(?: eyes?)? of (?:his|her|the|their) (?:mind|soul|heart|spirit)\b")
 _SPEECH_VERB = (
     r"(?:said|cried|asked|answered|replied|returned|observed|began|added|continued)"
 )
@@ -180,6 +188,22 @@ _PAST_AGE = re.compile(
 )
 
 
+_YEAR_OF_LIFE = re.compile(rf"in h(?:is|er) (?P<year>{NUMERAL_PATTERN}) year")
+
+
+def _spell_age(value: str) -> str:
+    """Return `value`; "twenty" for "in her twenty-first year"."""
+    match = _YEAR_OF_LIFE.fullmatch(value)
+    years = (parse_numeral(match["year"]) or 0) - 1 if match else 0
+    if years < 1:
+        return value
+    if years <= len(_SMALL_NUMBERS):
+        return _SMALL_NUMBERS[years - 1]
+    tens, unit = divmod(years, 10)
+    words = [TENS[tens - 2], *([UNITS[unit - 1]] if unit else [])]
+    return "-".join(words) if tens <= len(TENS) + 1 else value
+
+
 def _build_fact(
     rule: AttributeRule,
     subject: str,
@@ -189,11 +213,12 @@ def _build_fact(
     certainty: Certainty,
 ) -> Fact:
     attribute, _, value, _ = rule
+    value = value or _spell_age(match["value"])
     details = (("attribute", attribute),)
     return make_fact(
         FactAbout.CHARACTER,
         CharacterField.ATTRIBUTE,
-        value or match["value"],
+        value,
         to_text_span(sentence, match.start(), match.end()),
         certainty,
         subject=subject,

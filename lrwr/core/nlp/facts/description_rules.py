@@ -130,6 +130,15 @@ DESCRIPTIONS_BY_NAME: tuple[AttributeRule, ...] = (
         False,
     ),
     (
+        "age",
+        LazyPattern(
+            r"\b[Bb]eing (?:now |then |just )?(?P<value>in (?:his|her) [a-z-]+(?:th|st|nd|rd) year), "
+            rf"{CHARACTER_PATTERN}"
+        ),
+        "",
+        False,
+    ),
+    (
         "eyes",
         LazyPattern(
             rf"{CHARACTER_PATTERN}'s eyes (?:were|are) (?P<value>{_EYES}){_END}"

@@ -108,12 +108,29 @@ def find_name_candidates(section: TextSection) -> Iterator[NameCandidate]:
     """
     run: list[re.Match[str]] = []
     for match in CAPITALIZED_WORD.finditer(section.text):
+        if _is_oath(section.text, *match.span()):
+            continue
         if run and not _continues_name(section.text, run, match):
             yield _build_candidate(section, run)
             run = []
         run.append(match)
     if run:
         yield _build_candidate(section, run)
+
+
+_OATH_BEFORE = re.compile(r"(?:^|[^\w\s]\s*)[Bb]y $")
+_OATH_AFTER = re.compile(r"\s?[!,.;?—–-]")
+_OATH_WORDS = frozenset(
+    {"george", "jove", "jupiter", "jingo", "gad", "harry", "heaven"}
+)
+
+
+def _is_oath(text: str, start: int, end: int) -> bool:
+    """Return whether the word at `start` is that of an oath: "By George!"."""
+    if text[start:end].lower() not in _OATH_WORDS:
+        return False
+    before = _OATH_BEFORE.search(text[max(0, start - 8) : start])
+    return bool(before and _OATH_AFTER.match(text, end))
 
 
 def _continues_name(
@@ -320,6 +337,8 @@ def _is_whole(text: str, match: re.Match[str], words: int) -> bool:
     if words > 1:
         return True
     start, end = match.span()
+    if _is_oath(text, start, end):
+        return False
     if match[0].lower() in AMBIGUOUS_NAME_WORDS and starts_sentence(text, start):
         return bool(_VERB_AFTER.match(text, end))
     before = _CAPITAL_BEFORE.search(text, max(0, start - 24), start)
