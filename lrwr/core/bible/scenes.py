@@ -283,8 +283,8 @@ def drop_predecessors(
         acts = appearance.role in (AppearanceRole.SPEAKS, AppearanceRole.PRESENT)
         if acts and name in places and material.view.sort_key(*at) >= places[name]:
             acting.add(name)
-    found = (f for n, f in enumerate(material.found) if late.get(n) not in acting)
-    return replace(material, found=tuple(found)) if acting else material
+    kept_facts = (f for n, f in enumerate(material.found) if late.get(n) not in acting)
+    return replace(material, found=tuple(kept_facts)) if acting else material
 
 
 def _merge_presence(
