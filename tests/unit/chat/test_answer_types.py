@@ -258,6 +258,25 @@ def test_a_passage_must_say_what_a_question_of_another_kind_asks_for(
     assert missing(question, other, names=names) == lack
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("How many boats has Nell?", "Nell had three small boats.", "Nell had three aunts."),
+        ("How many boats has Nell?", "Of Nell's boats there were six.", "Nell waited two hours."),
+        ("Who is the miller who saw Nell?", "Hob, the miller, saw Nell.", "The miller saw Nell."),
+        ("Who is the doctor who saw Nell?", "Doctor Vale saw Nell.", "The doctor saw Nell."),
+        ("What is the name of Nell's boat?", "Nell named her boat Petrel.", "Nell sold her boat."),
+        ("Where does Nell stay in Holm?", "Nell had taken a house in Tallow Street.", "Nell was in Tallow Street."),
+        ("How did Nell die?", "A fever had seized Nell, and carried her off.", "Nell was carried off the boat."),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_thing_in_question_is_needed(
+    question: str, text: str, other: str
+) -> None:
+    assert missing(question, text, names=("Nell",)) == ""
+    assert missing(question, other, names=("Nell",))
+
+
 def test_of_two_people_one_may_be_the_narrator() -> None:
     question, text = "How is Nell related to Mags?", "Mags was my aunt, and lame."
     assert missing(question, text, names=("Nell", "Mags")) == ""

@@ -208,3 +208,42 @@ def test_a_narrator_acts_in_the_first_person() -> None:
     line = "near everybody in question."
     assert line not in doubt_action(question, "strike", NARRATED, narrators=("Nell",))
     assert line in doubt_action(question, "strike", NARRATED)
+
+
+def doubts_of(question: str, *chapters: int, unknown: tuple[str, ...] = ()) -> str:
+    book = Book({"1.md": LAMP})
+    whole = Span(0, len(LAMP))
+    quotes = [
+        PassageQuote(
+            LAMP,
+            whole,
+            whole,
+            LineRange(1, 1),
+            replace(passage(book, "1.md", LAMP), chapter=chapter),
+        )
+        for chapter in chapters
+    ]
+    return describe_doubt(
+        TurnQuestion(question),
+        ValueQuestion(question, unknown=unknown),
+        quotes,
+        WordWeights.of(extract_content_words(question), {}, 10),
+        find_sentence_spans,
+        is_first=True,
+    )
+
+
+def test_passages_from_one_chapter_are_where_the_story_tells_it() -> None:
+    question = "Did Nell light the lamp?"
+    assert doubts_of(question, 3, 3, 3, 3, 9) == ""
+    assert "Whether it is so" in doubts_of(question, 3, 3, 3, 8, 9)
+    assert "clearly says where" in doubts_of("Where is Nell?", 3, 3, 3, 3, 3)
+
+
+def test_a_word_that_is_most_of_the_question_must_stand_somewhere() -> None:
+    reason = "Most of the question is “telescope”, which is not in the text."
+    question = "What is the telescope?"
+    assert reason in doubts_of(question, 3, 3, 3, 3, unknown=("telescope",))
+    assert reason not in doubts_of(question, 3, 3, 3, 3)
+    two = "Who sold the lamp and the telescope in the tower?"
+    assert reason not in doubts_of(two, 3, 3, 3, 3, unknown=("telescope",))

@@ -155,7 +155,7 @@ async def test_short_facts_of_somebody_stand_in_one_line(story: Stories) -> None
         story, "Who is Nell?", a_plan(SourceIntention.TRAITS), found(story, NELL)
     )
     assert said.text == (
-        "Nell Tallow, age: nineteen (“nineteen rungs of it”) [1];"
+        "Nell Tallow, age: nineteen, in chapter 1 (“nineteen rungs of it”) [1];"
         " eyes: grey (“Her eyes were grey as slate.”) [2]"
     )
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.values import CharacterRelation
-from lrwr.core.chat.extractive.relatives import find_relative
+from lrwr.core.chat.extractive.question_parts import QuestionPart
+from lrwr.core.chat.extractive.relatives import find_relative, select_asked_kin
 from lrwr.core.chat.planning.rules import plan_by_rules
-from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.turns import NO_CLEAR_ANSWER, SourceIntention
+from lrwr.core.retrieval.retrievers import WordWeights
 from tests.fakes.answered import answer
 from tests.fakes.chatting import a_bible, a_plan, a_story, found, passage
 from tests.fakes.stories import Book, Stories
@@ -109,3 +111,18 @@ async def test_relatives_of_whom_one_is_asked_for_are_shown_with_a_doubt(
     doubt = f"{NO_CLEAR_ANSWER}. No relation says who the {asked} is. Known relatives:"
     assert (doubt in said.text) is bool(asked)
     assert (f"{kind}: Mags" in said.text) is bool(asked)
+
+
+def test_a_title_among_the_names_tells_who_is_whose_sister() -> None:
+    part = QuestionPart(
+        "Who is Hob's sister?",
+        WordWeights({}),
+        WordWeights({}),
+        people=frozenset({"Hob"}),
+    )
+    brother = CharacterRelation("Nell", "Hob", "brother", "", (), Certainty.PROBABLE)
+    result = RetrievalResult(relations=(brother,))
+    cast = (("Nell", "Miss Tallow"), ("Hob",))
+    ((item,),) = select_asked_kin(part, result, cast) or [()]
+    assert item.about == "Hob’s sister"
+    assert select_asked_kin(part, result, [("Nell", "Mr Tallow"), ("Hob",)]) == []

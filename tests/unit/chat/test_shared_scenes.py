@@ -5,7 +5,11 @@ import pytest
 from lrwr.app.presenters.answers import is_answer_doubtful
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import gather_context
-from lrwr.core.chat.extractive.shared_scenes import SceneRequest, find_scene_request
+from lrwr.core.chat.extractive.shared_scenes import (
+    SceneRequest,
+    describe_unnamed_person,
+    find_scene_request,
+)
 from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.documents import Horizon
@@ -186,3 +190,22 @@ async def test_that_nobody_is_absent_is_said(story: Stories) -> None:
     story.appears(TWO, "said Nell", "Mags", AppearanceRole.PRESENT, 1)
     said = await answered(story, "Who hasn't appeared since chapter 1?")
     assert said.text == "Everybody who is in a scene is in one after chapter 1, too."
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown", "silence"),
+    [
+        (
+            "Has Nell met Captain Vale by chapter 5?",
+            ["captain", "vale"],
+            "No scene found with Nell and Captain Vale up to this point.",
+        ),
+        ("Has Nell met Captain Vale by chapter 5?", ["chapter"], ""),
+        ("Has Nell painted Captain Vale by chapter 5?", ["captain"], ""),
+    ],
+)
+def test_somebody_who_is_not_named_so_far_is_met_in_no_scene(
+    question: str, unknown: list[str], silence: str
+) -> None:
+    asked = TurnQuestion(question, horizon=Horizon(5))
+    assert describe_unnamed_person(asked, unknown) == silence

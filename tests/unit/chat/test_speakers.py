@@ -90,3 +90,10 @@ def test_lines_are_gathered_for_such_questions_only() -> None:
     passages, quotes = paragraphs(story.book, ONE), a_bible(story).quotes
     assert gather_spoken_lines("What happens in the fog?", passages, quotes) == ()
     assert len(gather_spoken_lines("Who says “Not once”?", passages, quotes)) == 3
+
+
+async def test_a_line_without_the_quoted_words_answers_nothing() -> None:
+    story = a_story()
+    question = "Who says “the lamp must always go out”?"
+    said = await answer(story, question, a_plan(), found_lines(story, question))
+    assert "Nell Tallow:" not in said.text

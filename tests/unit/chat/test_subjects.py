@@ -106,3 +106,18 @@ def test_two_people_are_related_by_a_word_that_belongs_to_one_of_them(
     text: str, are_related: bool
 ) -> None:
     assert are_related_in(text, NELL, MAGS) is are_related
+
+
+@pytest.mark.parametrize(
+    ("text", "is_his"),
+    [
+        ("Mr Corin came in with his brother.", True),
+        ("Mr Corin heard the plan of her brother.", False),
+        ("Mr Corin said, “I am glad of your brother.”", False),
+    ],
+)
+def test_another_possessive_means_the_relative_of_another(
+    text: str, is_his: bool
+) -> None:
+    brother = Subject.of(["brother"], ["nell", "mags"], owner=["corin", "mr"])
+    assert owns(text, "brother", brother) is is_his

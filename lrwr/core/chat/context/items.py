@@ -39,6 +39,9 @@ _INNER_LABELS = frozenset(
 PROBABLY = "probably"
 """Label of a dialogue line whose speaker is not certain."""
 
+AGE_LABEL = "age"
+"""The attribute whose value changes as the story goes on."""
+
 UNNAMED = "description"
 """Label of what a profile says about a character in whole sentences."""
 

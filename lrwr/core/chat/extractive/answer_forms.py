@@ -5,6 +5,7 @@ names, relatives, looks and deaths.
 import re
 
 from lrwr.core.nlp.facts.clauses import TITLE_WORDS
+from lrwr.core.retrieval.query_words import find_related_words
 
 NUMBER = (
     r"(?:\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -123,8 +124,8 @@ LOOKS = (
     # "Nell was very tall", "he seemed about thirty, was rather tall": said of somebody,
     # not of a room or a meeting.
     rf"(?:\b(?:[Hh]e|[Ss]he|I|who|[Yy]ou|{_NAME}|(?i:{PERSON}))\s+(?:\w+\s+){{0,2}}?|[,;]\s+(?:and\s+|but\s+)?)"
-    rf"{_BE}\s+(?:[\w-]+,?\s+){{0,4}}?{_LOOK}(?=\W*$|\s*[,.;:!?)]|-|\s+(?:and|or|but|for|as|in|with|enough|of\s+(?:his|her)\s+age)\b)"
-    rf"|(?:\b(?:{_BE}|had\s+been|as|like|the|this|that|such|one\s+of\s+the)|[,;:-])\s+(?:\w+\s+)?(?:an?\s+)?(?:[\w*-]+,?\s+){{0,3}}?{_LOOK}"
+    rf"{_BE}\s+(?:[\w-]+,?\s+){{0,4}}?{_LOOK}(?=\W*$|\s*[,.;:!?)]|-|\s+(?:and(?!\s+\w+\s+(?:had|was|is)\b)|or|but|for|as|in|with|enough|of\s+(?:his|her)\s+age)\b)"
+    rf"|(?:\b(?:{_BE}|had\s+been|as|like|the|this|that|such|one\s+of\s+the)\s+(?:\w+\s+)?(?:an?\s+)?|[,;:-]\s+an?\s+)(?:[\w*-]+,?\s+){{0,3}}?{_LOOK}"
     rf"(?:,?\s+[\w-]+){{0,3}}?,?\s+(?i:{PERSON})\b"
     rf"|\b{_NAME},\s+(?:though\s+)?(?:not\s+|so\s+|very\s+|\w+,\s+)?{_LOOK}\b"
     rf"|\b(?:think|thinks|thought|find|found|call|called|consider|considered)\s+(?:\w+\.?\s+){{1,3}}?(?:very\s+|so\s+|rather\s+)?{_LOOK}\b(?!\s+\w)"
@@ -198,3 +199,26 @@ def match_identity(question: re.Match[str]) -> str:
 def match_relative(question: re.Match[str]) -> str:
     """Return the pattern of the word for the relative in question."""
     return rf"(?i)\b{re.escape(question['kin'])}s?\b"
+
+
+def match_number(question: re.Match[str]) -> str:
+    """Return the pattern of a number of the things in question."""
+    thing = question["thing"].lower()
+    words = {thing, *find_related_words([thing])}
+    stems = "|".join(re.escape(word.rstrip("s")) for word in sorted(words))
+    many = rf"(?:{NUMBER}|no|a|an|several|dozens?|couple|both|only|single)"
+    return (
+        rf"(?i)\b{many}(?:[\s-]+[\w'’-]+){{0,4}}?[\s-]+(?:{stems})\w*"
+        rf"|\b(?:{stems})\w*\W+(?:[\w'’-]+\W+){{0,6}}?{NUMBER}\b"
+        rf"|\b{NUMBER}\s+of\s+(?:them|those|these|whom)\b"
+    )
+
+
+def match_role(question: re.Match[str]) -> str:
+    """Return the pattern of a name beside the role in question: "Hob, the miller"."""
+    role = rf"\b(?i:{re.escape(question['role'])})\b"
+    title = rf"(?:(?:{'|'.join(TITLE_WORDS.split())})\.?\s+)?"
+    return (
+        rf"{role},?\s+(?:(?:is|was|named|called|a|an|Mr|Mrs)\W+){{0,2}}{title}{_NAME}"
+        rf"|{_NAME},?\s+(?:\w+\s+){{0,3}}?{role}"
+    )

@@ -25,7 +25,9 @@ from lrwr.core.chat.extractive.answer_forms import (
     match_colour,
     match_date,
     match_identity,
+    match_number,
     match_relative,
+    match_role,
     match_site,
     match_thing,
 )
@@ -69,6 +71,14 @@ MARRIAGE_QUESTION = re.compile(
     re.IGNORECASE,
 )
 """Asks whom somebody marries, and no more."""
+_ROLES = (
+    r"housekeeper|maid|governess|nurse|surgeon|doctor|physician|apothecary|lawyer|attorney"
+    r"|solicitor|steward|coachman|groom|gardener|cook|footman|valet|servant|tenant|landlord"
+    r"|landlady|miller|smith|clerk|curate|vicar|rector|parson|teacher|tutor|captain|colonel"
+    r"|judge|magistrate|inspector|detective|secretary|partner|owner|master|mistress|heir"
+)
+"""Occupations and posts that one person has."""
+
 ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "such a relative",
@@ -91,7 +101,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         re.compile(
             r"\b(?:how|are|were|is|was)\b.*\b(?:related|connected)\s+to\b|\brelat(?:ed|ives)"
             r"\W*$|\bwhat\s+relation\b|\bfamily\s+to\b"
-            r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+[A-Z][\w. ]*\bto\s+[A-Z]",
+            r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+[A-Z][\w.'’ ]*\bto\s+[A-Z]",
             re.IGNORECASE,
         ),
         KIN_WORD,
@@ -114,6 +124,17 @@ ANSWER_TYPES: Sequence[AnswerType] = (
             re.IGNORECASE,
         ),
         match_identity,
+        people=1,
+        verb="says",
+    ),
+    AnswerType(
+        "who that is",
+        re.compile(
+            r"^\W*(?:(?:and|so|but)\s+)?who\s+(?:is|was)\s+(?:the|[A-Z][\w. ]*?['’]s?)\s+(?P<role>butler"
+            rf"|{_ROLES})\b",
+            re.IGNORECASE,
+        ),
+        match_role,
         people=1,
         verb="says",
     ),
@@ -184,7 +205,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     AnswerType(
         "its name",
         re.compile(
-            r"\bwhat\b.*\b(?:name|title)\s+of\s+(?:the\s+|this\s+|that\s+|an?\s+)?"
+            r"\bwhat\b.*\b(?:name|title)\s+of\s+(?:the\s+|this\s+|that\s+|an?\s+|[A-Z]\w+['’]s?\s+)?"
             r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])",
             re.IGNORECASE,
         ),
@@ -268,8 +289,9 @@ ANSWER_TYPES: Sequence[AnswerType] = (
     ),
     AnswerType(
         "the number",
-        re.compile(r"\bhow\s+many\b", re.IGNORECASE),
-        (rf"(?i)\b{NUMBER}\b|\b(?:once|twice|thrice|dozens?|several|both|couple)\b"),
+        re.compile(r"\bhow\s+many\s+(?:more\s+)?(?P<thing>\w+)", re.IGNORECASE),
+        match_number,
+        people=1,
     ),
     AnswerType(
         "such a name",

@@ -263,7 +263,8 @@ def _join_around(parts: Sequence[str], place: int, reach: int) -> str:
 
 _DEATH = re.compile(
     r"(?i)\b(?:die[sd]?|dying|dead|deaths?|kill(?:s|ed)|murder(?:ed)?|hang(?:ed|s)|"
-    r"drown(?:ed|s)|shot|stabbed|poisoned|strangled|suicide|expired|perished|drowning)\b"
+    r"drown(?:ed|s)|shot|stabbed|poisoned|strangled|suicide|expired|perished|drowning"
+    r"|carried\s+(?:him|her)\s+off|no\s+more)\b"
 )
 
 
@@ -362,6 +363,11 @@ class _NearWords:
         doing = _DOING_WHERE.search(question.text) if answer_type.is_close else None
         self._doing = _list_stems(doing["verb"].lower()) if doing else set()
         self._topic = [_list_stems(word) for word in topic]
+        home = {_cut_ending(word) for word in _HOME_WORDS}
+        if not self._doing.isdisjoint(home):
+            for stems in (self._doing, *self._topic):
+                if not stems.isdisjoint(home):
+                    stems |= home
 
     @property
     def reach(self) -> int:
@@ -412,9 +418,23 @@ class _NearWords:
 
 
 _DOING_WHERE = re.compile(
-    r"\bwhere(?:abouts)?\b.*\b(?:do|does|did)\b.*\s(?P<verb>\w+)\W*$", re.IGNORECASE
+    r"\bwhere(?:abouts)?\b.*\b(?:do|does|did)\b.*?\s(?P<verb>\w+)"
+    r"(?:\s+(?:in|at|on|near|during|with)\s+[\w.'’ -]{1,40})?\W*$",
+    re.IGNORECASE,
 )
-"""Asks where something is done, in its last word."""
+"""Asks where something is done, in its last word, or the last before a place."""
+
+
+_HOME_WORDS = (
+    "live",
+    "lodge",
+    "stay",
+    "reside",
+    "residence",
+    "settle",
+    "house",
+    "home",
+)
 
 
 def _list_stems(word: str) -> set[str]:

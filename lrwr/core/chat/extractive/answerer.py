@@ -45,7 +45,10 @@ from lrwr.core.chat.extractive.relatives import (
     select_near_kin,
 )
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART, ItemSelector
-from lrwr.core.chat.extractive.shared_scenes import SharedScenesWriter
+from lrwr.core.chat.extractive.shared_scenes import (
+    SharedScenesWriter,
+    describe_unnamed_person,
+)
 from lrwr.core.chat.extractive.spoken_lines import (
     CharacterAnswerer,
     describe_uncertain_speaker,
@@ -207,7 +210,7 @@ class _ExtractiveAnswer:
             if doubt := describe_uncertain_speaker(spoken):
                 yield self.writer.say(doubt)
         unknown_parts = () if any(facts) else self.parts
-        near = _write_near_kin(unknown_parts, self.result, self.writer)
+        near = _write_near_kin(unknown_parts, self)
         for piece in chain(self._iter_introduction(facets, facts), near):
             yield piece
         async with aclosing(self._write_facts_and_passages(facts)) as events:
@@ -239,7 +242,9 @@ class _ExtractiveAnswer:
             yield GapFound(gap)
         if has_facts and lacks_kind_only(self.parts, self.result, facts):
             return
-        if missing := describe_chapter_silence(self.question, self.plan, self.result):
+        missing = describe_chapter_silence(self.question, self.plan, self.result)
+        missing = missing or describe_unnamed_person(self.question, self.result.unknown)
+        if missing:
             yield self.writer.say(missing)
             silence = NotFoundLevel.NONE
         yield from self._iter_not_found(silence, nearest)
@@ -332,7 +337,7 @@ class _ExtractiveAnswer:
         answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
-            kin = select_asked_kin(part, self.result)
+            kin = select_asked_kin(part, self.result, self.question.cast)
             lines = [
                 line
                 for line in (
@@ -432,12 +437,13 @@ async def _quote_passages(
 
 
 def _write_near_kin(
-    parts: Sequence[QuestionPart], result: RetrievalResult, writer: AnswerWriter
+    parts: Sequence[QuestionPart], answer: _ExtractiveAnswer
 ) -> AnswerPieces:
     """Yield all known brothers if the eldest is asked for, whom nothing tells from the
     others.
     """
-    for phrase, lines in select_near_kin(parts, result):
+    writer = answer.writer
+    for phrase, lines in select_near_kin(parts, answer.result, answer.question.cast):
         doubt = f"{NO_CLEAR_ANSWER}. No relation says who the {phrase} is."
         yield writer.say(f"{doubt} Known relatives:")
         yield from chain.from_iterable(map(writer.facts, lines))

@@ -3,6 +3,7 @@ value of the kind asked for, all of a list, or an answer at all.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.chat.context.conflicts import pair_conflicts, select_checked_items
@@ -31,7 +32,7 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.excerpts import PassageQuote
-from lrwr.core.retrieval.query_words import find_substitutes
+from lrwr.core.retrieval.query_words import extract_quoted_phrases, find_substitutes
 from lrwr.core.retrieval.retrievers import WordWeights
 
 MIN_ANSWERED_COVERAGE = 0.9
@@ -49,6 +50,14 @@ PARTIAL_ANSWER = "These passages may not have all that is asked for."
 MIN_SHARE_NEAR = 1 / 3
 """Share of the weight of the question's words, or related ones, that must stand around
 the best sentence of a passage for it to be near an answer (decision 053)."""
+
+MIN_MISSING_SHARE = 0.5
+"""Share of the weight of the question's words, names included, from which on a word that
+stands nowhere leaves no question to answer."""
+
+MIN_FROM_ONE_CHAPTER = 4
+"""Passages from one chapter that show that the story tells there what is asked for. Of
+five, they are seldom as many by chance (decision 055)."""
 
 _FOLLOW_UP = re.compile(r"^\W*(?:and|so|but)\b", re.IGNORECASE)
 
@@ -118,17 +127,64 @@ def describe_doubt(
         lack = " ".join(filter(None, (unknown, lack)))
     if not is_first:
         return lack
-    lack = lack or _describe_action(question, typed, quotes, sentences)
-    if not lack and lacks_reason(typed, [q.text for q in quotes], sentences):
-        lack = "None of these passages clearly gives a reason for it."
-    if not lack and missing is None:
-        lack = _describe_form(question, typed) or _describe_distance(
-            quotes, words, sentences
+    if not lack:
+        has_kind = missing is not None
+        lack = _describe_signs(
+            question, typed, quotes, words, sentences, has_kind=has_kind
         )
     if not lack:
         return ""
     so_far = " up to this point" if question.horizon is not None else ""
     return f"{NO_CLEAR_ANSWER}{so_far}. {lack}"
+
+
+def _describe_signs(
+    question: TurnQuestion,
+    typed: ValueQuestion,
+    quotes: Sequence[PassageQuote],
+    words: WordWeights,
+    sentences: SentenceSplitter,
+    *,
+    has_kind: bool,
+) -> str:
+    """Return what the form of the question, and its words in `quotes`, give reason to
+    doubt; "" for nothing. `has_kind` says that it asks for a kind of value, and that a
+    passage has one.
+    """
+    if word := _find_missing_word(typed, quotes, words):
+        return f"Most of the question is “{word}”, which is not in the text."
+    is_one_place = _count_from_one_chapter(quotes) >= MIN_FROM_ONE_CHAPTER
+    is_one_place = is_one_place and not extract_quoted_phrases(typed.text)
+    lack = "" if is_one_place else _describe_action(question, typed, quotes, sentences)
+    if not lack and lacks_reason(typed, [q.text for q in quotes], sentences):
+        return "None of these passages clearly gives a reason for it."
+    if lack or has_kind or is_one_place:
+        return lack
+    return _describe_form(question, typed) or _describe_distance(
+        quotes, words, sentences
+    )
+
+
+def _find_missing_word(
+    typed: ValueQuestion, quotes: Sequence[PassageQuote], words: WordWeights
+) -> str:
+    """Return the word that is most of the question, if it stands nowhere, and no related
+    one in `quotes`; "" without one.
+    """
+    texts = [quote.text for quote in quotes]
+    missing = (
+        word
+        for word in typed.unknown
+        if words.weights.get(word, 0.0) >= MIN_MISSING_SHARE
+        and not find_substitutes(word, texts)
+    )
+    return next(missing, "")
+
+
+def _count_from_one_chapter(quotes: Sequence[PassageQuote]) -> int:
+    """Return how many of `quotes` are from the chapter that has most of them."""
+    chapters = Counter(quote.passage.chapter for quote in quotes)
+    return max(chapters.values(), default=0)
 
 
 def _describe_action(

@@ -210,25 +210,28 @@ def _find_near_kin_asked(question: str) -> tuple[str, KinTerm] | None:
 
 
 def select_asked_kin(
-    part: QuestionPart, result: RetrievalResult
+    part: QuestionPart, result: RetrievalResult, cast: Iterable[Sequence[str]]
 ) -> list[tuple[ContextItem, ...]] | None:
     """Return the relatives that `part` asks for, one a line; None if it asks for
-    anything else, or for relatives of nobody known.
+    anything else, or for relatives of nobody known. `cast` has the names of each
+    character, whose titles tell their gender.
     """
     asked = find_kin_asked(part.text)
     if asked is None or not part.people:
         return None
-    return _list_kin(asked, part, result)
+    return _list_kin(asked, part, result, cast)
 
 
 def select_near_kin(
-    parts: Sequence[QuestionPart], result: RetrievalResult
+    parts: Sequence[QuestionPart],
+    result: RetrievalResult,
+    cast: Iterable[Sequence[str]],
 ) -> list[tuple[str, list[tuple[ContextItem, ...]]]]:
     """Return for each of `parts` the words for the relative it asks for, such as "eldest
     brother", with the known brothers; left out are parts without any.
     """
     near = [
-        (kin[0], _list_kin(kin[1], part, result))
+        (kin[0], _list_kin(kin[1], part, result, cast))
         for part in parts
         if part.people and (kin := _find_near_kin_asked(part.text))
     ]
@@ -236,9 +239,14 @@ def select_near_kin(
 
 
 def _list_kin(
-    term: KinTerm, part: QuestionPart, result: RetrievalResult
+    term: KinTerm,
+    part: QuestionPart,
+    result: RetrievalResult,
+    cast: Iterable[Sequence[str]],
 ) -> list[tuple[ContextItem, ...]]:
-    genders = {p.name: p.gender for p in result.character_profiles}
+    stated = {p.name: p.gender for p in result.character_profiles}
+    certain = {n: g for n, g in stated.items() if g is not Gender.UNKNOWN}
+    genders = {**_tell_by_forms(cast), **certain}
     relations = select_kin(term, part.people, result.relations, genders)
     return [(build_relation_item(relation),) for relation in relations]
 
@@ -289,6 +297,20 @@ def _tell_by_titles(relations: Iterable[CharacterRelation]) -> dict[str, Gender]
         for name, title in titles.items()
         if title in MALE_TITLE_WORDS | FEMALE_TITLE_WORDS
     }
+
+
+def _tell_by_forms(cast: Iterable[Sequence[str]]) -> dict[str, Gender]:
+    """Return the genders that a title among the names of a character tells, for each of
+    the names; characters with titles of both are left out.
+    """
+    genders: dict[str, Gender] = {}
+    for forms in cast:
+        titles = {form.split()[0].rstrip(".") for form in forms if " " in form}
+        is_male = not titles.isdisjoint(MALE_TITLE_WORDS)
+        if is_male != (not titles.isdisjoint(FEMALE_TITLE_WORDS)):
+            gender = Gender.MALE if is_male else Gender.FEMALE
+            genders.update(dict.fromkeys(forms, gender))
+    return genders
 
 
 def _turn_around(

@@ -1,7 +1,7 @@
 """Answers whether characters meet, and which scenes have them, from who is present."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from itertools import islice, pairwise, product
 
@@ -24,7 +24,7 @@ from lrwr.core.chat.extractive.question_parts import (
     strip_request_phrase,
 )
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
-from lrwr.core.chat.state import SharedScenes
+from lrwr.core.chat.state import SharedScenes, TurnQuestion
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, SURE_CERTAINTIES, Certainty
 from lrwr.core.model.text import SentenceSplitter, Span, extract_content_words
@@ -97,6 +97,24 @@ def find_scene_request(question: str, forms: Iterable[str]) -> SceneRequest | No
     if _LIST_QUESTION.search(text):
         return SceneRequest.LIST
     return SceneRequest.MEETING if _MEETING_QUESTION.search(text) else None
+
+
+_NAMES = re.compile(r"[A-Z][\w'’.-]*(?:\s+[A-Z][\w'’.-]*)*")
+
+
+def describe_unnamed_person(question: TurnQuestion, unknown: Collection[str]) -> str:
+    """Return a sentence that says that there is no scene with the people in question, if
+    it asks whether they meet and the name of one is among the `unknown` words; "" for
+    other questions.
+    """
+    _, _, rest = remove_chapter_references(question.text).partition(" ")
+    names = [match.group().rstrip(".") for match in _NAMES.finditer(rest)]
+    words = {word for name in names for word in extract_content_words(name)}
+    request = find_scene_request(question.text, names)
+    if request is not SceneRequest.MEETING or words.isdisjoint(unknown):
+        return ""
+    so_far = " up to this point" if question.horizon is not None else ""
+    return f"{NO_SCENE} with {_join_names(names)}{so_far}."
 
 
 _ABSENCE_QUESTION = re.compile(

@@ -21,7 +21,13 @@ from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.chunks import Chunk, Passage
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.text import STOP_WORDS, extract_content_words, normalize_words
+from lrwr.core.model.text import (
+    STOP_WORDS,
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+    normalize_words,
+)
 from lrwr.core.model.turns import NO_CLEAR_ANSWER, NO_LINE, QuestionPlan
 from lrwr.core.retrieval.excerpts import (
     PassageSource,
@@ -123,9 +129,20 @@ async def find_spoken_item(
 
     best = max(attributed, key=rank)
     share, _ = rank(best)
+    if phrases and not _has_words(best.evidence.text[:SHOWN_CHARS], phrases):
+        return None
     is_reported = not phrases and _TELLING_QUESTION.match(question) is not None
     least = MIN_REPORTED_SHARE if is_reported else MIN_SPOKEN_SHARE
     return build_quote_item(best) if share >= least else None
+
+
+def _has_words(text: str, phrases: Sequence[str]) -> bool:
+    """Return whether `text` has all words of one of `phrases`, which a tag may part."""
+    words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+    return any(
+        words.issuperset(map(normalize_word, WORD_PATTERN.findall(phrase)))
+        for phrase in phrases
+    )
 
 
 def describe_uncertain_speaker(line: ContextItem) -> str:

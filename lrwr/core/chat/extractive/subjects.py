@@ -62,7 +62,8 @@ class ValueQuestion:
     `people` has for each person it names the words of their names; without anybody
     known, words that the question capitalizes count. `forms` are the full names of all
     of them. `topic` are its other words. `others` are the words of the names of
-    everybody whom it does not name, and one of `people` may be the narrator.
+    everybody whom it does not name, and one of `people` may be the narrator. `unknown`
+    are words of the question that stand nowhere.
     """
 
     text: str
@@ -71,6 +72,7 @@ class ValueQuestion:
     topic: Collection[str] = ()
     others: Collection[str] = ()
     has_narrator: bool = False
+    unknown: Collection[str] = ()
 
 
 class _Who(Enum):
@@ -280,10 +282,8 @@ class Subject:
         for match in _MENTION.finditer(part):
             who = self._classify(match)
             is_relative = match.lastgroup == "relative" and who is _Who.ASKED
-            if is_relative and not has_owner:
-                who = (
-                    _Who.ASKED if self._names_owner(part[: match.end()]) else _Who.OTHER
-                )
+            if is_relative and not self._may_own(match, part, has_owner=has_owner):
+                who = _Who.OTHER
             places.append((*match.span(), who, _tell_gender(match)))
         if self.nouns:
             nouns = "|".join(map(re.escape, self.nouns))
@@ -293,6 +293,22 @@ class Subject:
             if who is not None:
                 at = Span(span.start + start, span.start + end)
                 yield _Mention(at, who, is_male)
+
+    def _may_own(self, match: re.Match[str], sentence: str, *, has_owner: bool) -> bool:
+        """Return whether a relative, as in "his brother", may be that of the owner, who
+        is named before it; "your brother" never is, as its speaker is not known.
+        """
+        if not self.owner:
+            return True
+        if match.group().split()[0].lower() in ("my", "our"):
+            return has_owner or self._names_owner(sentence)
+        possessive = match.group().split()[0].lower()
+        other = {"his": _FEMALE, "her": _MALE}.get(possessive)
+        titles = self.owner & FORMS_OF_ADDRESS
+        is_other = possessive == "your" or not titles.isdisjoint(other or ())
+        return not is_other and (
+            has_owner or self._names_owner(sentence[: match.end()])
+        )
 
     def _names_owner(self, text: str) -> bool:
         words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}

@@ -64,6 +64,7 @@ def build_value_question(
         has_narrator=any(
             set(forms) & set(chain(*people)) for forms in question.narrators
         ),
+        unknown=result.unknown,
     )
 
 

@@ -14,6 +14,7 @@ from lrwr.core.attribution.citations import (
 )
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.chat.context.items import (
+    AGE_LABEL,
     PROBABLY,
     UNNAMED,
     ContextItem,
@@ -110,7 +111,7 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
     both.
 
     The words replace a statement that is empty or contains nothing else. They follow it
-    if they say more and have at most `MAX_SHOWN_EVIDENCE_CHARS` characters.
+    if they say more and have at most `MAX_SHOWN_EVIDENCE_CHARS` characters. An age has its chapter.
     """
     words = join_cited_words(citations)
     if item.facet is StoryFacet.PRESENT:
@@ -122,6 +123,8 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
     note_markdown = strip_note_markdown(item.statement)
     if item.facet in _ASSERTED and not any(map(is_sure, item.evidence)):
         note_markdown = f"{note_markdown}, {PROBABLY}"
+    if item.label == AGE_LABEL and item.evidence and item.evidence[0].chapter:
+        note_markdown = f"{note_markdown}, in chapter {item.evidence[0].chapter}"
     if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _repeats_item(item, words):
         return note_markdown
     if _is_covered_by(item.statement, words):
