@@ -25,11 +25,11 @@ from lrwr.core.attribution.citations import (
 from lrwr.core.attribution.claims import (
     CheckedAnswer,
     check_citations,
-    find_uncited_claims,
 )
 from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import find_missing_names
 from lrwr.core.attribution.sources import StoryContext
+from lrwr.core.attribution.uncited_claims import judge_uncited_claims
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.state import TurnQuestion
@@ -300,7 +300,7 @@ class ReadingCompanion:
             decided=shown,
             story=story,
         )
-        uncited = find_uncited_claims(
+        findings = judge_uncited_claims(
             checked, find_sentence_spans, question.text, shown, story
         )
         source = "\n".join((read_text.text, outline.title, *outline.authors, *shown))
@@ -308,9 +308,7 @@ class ReadingCompanion:
         return AvatarAnswer(
             checked.text,
             checked.citations,
-            findings=tuple(
-                sorted((*checked.findings, *uncited), key=lambda finding: finding.span)
-            ),
+            findings=findings,
             remarks=(*checked.remarks, *unread),
             model=model,
             is_silent=states_silence(checked.text, find_sentence_spans),

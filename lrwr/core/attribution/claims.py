@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 
 from lrwr.core.attribution.answer_sentences import (
@@ -76,7 +77,7 @@ MAX_ANSWERING_WORDS = 15
 INFERRED_WORDS = 3
 """Words before a colon in which a negation is inferred from the quotation after it."""
 
-_COMMON_WORDS = (
+COMMON_WORDS = (
     "before after under over again still out down off back away just also very more most"
     " all some other one two now once only even never said say says tell tells told ask"
     " asks asked answer answers make makes made take takes took come comes came go goes"
@@ -267,9 +268,10 @@ def _find_missing_names(
     not. So may anything, beside a verbatim quotation.
     """
     cast = sources.story.cast
-    missing = find_missing_names(
-        sentence.claim, f"{source.for_names}\n{sources.question}", cast
-    )
+    known = f"{source.for_names}\n{sources.question}"
+    if not sentence.numbers:  # the narration calls its narrator "I"
+        known = "\n".join((known, *chain(*sources.story.narrators)))
+    missing = find_missing_names(sentence.claim, known, cast)
     if not missing:
         return ()
     is_verbatim = _quotes_verbatim(sentence, sources)
@@ -386,12 +388,12 @@ def _is_supported(
     sentence: AnswerSentence, sources: AnswerSources, source: CitedSource
 ) -> bool:
     """Return whether a source supports a sentence apart from its details."""
-    stems = stem_words(sentence.claim) - stem_words(_COMMON_WORDS) - sources.name_stems
+    stems = stem_words(sentence.claim) - stem_words(COMMON_WORDS) - sources.name_stems
     if _quotes_verbatim(sentence, sources):
         return True
     texts = [c.text for c in sources.cited if c.number in sentence.numbers]
     texts = texts or [c.text for c in sources.cited]
-    words = _add_equivalents(sentence.claim, stems)
+    words = add_equivalents(sentence.claim, stems)
     if not sources.cited:  # the words of the question alone support nothing
         is_decided = bool(stems) and sources.decisions.supports(words)
         return is_decided or sentence.is_abstention
@@ -410,48 +412,7 @@ def _is_supported(
     )
 
 
-def find_uncited_claims(
-    checked: CheckedAnswer,
-    sentences: SentenceSplitter,
-    question: str,
-    shown: Sequence[str],
-    story: StoryContext,
-) -> Iterator[CitationFinding]:
-    """Yield a finding for each sentence without a number that no single passage supports.
-
-    For answers in which each statement needs a number. One of the passages that the
-    `checked` answer cites, or of the texts `shown` with the question, must have the
-    names of the sentence and most of its other words, not counting those of the
-    question. A lead sentence may sum up all of them. Sentences that have a finding, a
-    quotation or a negation, or speak of the answer, are left to `check_citations`.
-    """
-    reported = {finding.span for finding in checked.findings}
-    texts = [*(citation.text for citation in checked.citations), *shown]
-    allowed = "\n".join(
-        (question, *(form for forms in story.narrators for form in forms))
-    )
-    names = stem_words(" ".join(form for forms in story.cast for form in forms))
-    question_stems = stem_words(question)
-    for sentence in iter_answer_sentences(checked.text, sentences):
-        is_judged = sentence.numbers or sentence.quotations or sentence.web
-        is_remark = sentence.is_of_answer or sentence.is_opinion
-        is_refusal = sentence.is_abstention or has_negation(sentence.own_text)
-        if is_judged or is_remark or is_refusal or sentence.span in reported:
-            continue
-        stems = stem_words(sentence.claim) - stem_words(_COMMON_WORDS) - names
-        words = _add_equivalents(sentence.claim, stems - question_stems or stems)
-        if states_nothing(checked.text, sentence) or not words:
-            continue
-        if not any(
-            not find_missing_names(sentence.claim, f"{text}\n{allowed}", story.cast)
-            and 2 * sum(not stem_words(text).isdisjoint(f) for f in words.values())
-            > len(words)
-            for text in (["\n".join(texts)] if sentence.is_lead else texts)
-        ):
-            yield CitationFinding(sentence.span)
-
-
-def _add_equivalents(claim: str, stems: frozenset[str]) -> Mapping[str, frozenset[str]]:
+def add_equivalents(claim: str, stems: frozenset[str]) -> Mapping[str, frozenset[str]]:
     """Return for each of `stems`, which are of `claim`, those that count for it: its own,
     and those of words that say nearly the same, such as "married" for "wedding".
     """

@@ -43,7 +43,8 @@ def find_missing_names(
     for run in _find_names(statement, cast):
         for name in _divide_run(run, cast):
             forms = _find_forms(name, cast) or _find_forms(name.removesuffix("s"), cast)
-            if not _occurs(name, forms, words):
+            own_words = tuple(fold_words(name))  # the source may have the plural, too
+            if not _occurs(name, [*forms, own_words] if forms else (), words):
                 missing.setdefault(name, MissingName(name, tuple(forms)))
     return tuple(missing.values())
 
