@@ -13,7 +13,7 @@ from lrwr.app.books import (
     BookRecord,
     open_bookshelf,
 )
-from lrwr.app.presenters.annotations import (
+from lrwr.app.presenters.books import (
     LOST,
     annotations_as_json,
     export_csv,

@@ -268,10 +268,10 @@ def _find_missing_names(
     not. So may anything, beside a verbatim quotation.
     """
     cast = sources.story.cast
-    known = f"{source.for_names}\n{sources.question}"
-    if not sentence.numbers:  # the narration calls its narrator "I"
-        known = "\n".join((known, *chain(*sources.story.narrators)))
-    missing = find_missing_names(sentence.claim, known, cast)
+    # The narration calls its narrator "I".
+    narrators = () if sentence.numbers else chain(*sources.story.narrators)
+    names_source = "\n".join((source.for_names, sources.question, *narrators))
+    missing = find_missing_names(sentence.claim, names_source, cast)
     if not missing:
         return ()
     is_verbatim = _quotes_verbatim(sentence, sources)

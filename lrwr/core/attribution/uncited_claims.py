@@ -129,7 +129,7 @@ def judge_uncited_claims(
         if not (sentence.numbers or sentence.quotations or sentence.web)
     ]
     spans = {sentence.span for sentence in uncited}
-    kept = [f for f in checked.findings if f.words or f.span not in spans]
+    others = [f for f in checked.findings if f.words or f.span not in spans]
     claims = [
         CitationFinding(sentence.span)
         for sentence in uncited
@@ -137,7 +137,7 @@ def judge_uncited_claims(
         and _is_claim(checked.text, sentence)
         and not passages.support(sentence)
     ]
-    return tuple(sorted((*kept, *claims), key=lambda finding: finding.span))
+    return tuple(sorted((*others, *claims), key=lambda finding: finding.span))
 
 
 def _is_claim(text: str, sentence: AnswerSentence) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.presenters.annotations import export_csv, export_markdown
+from lrwr.app.presenters.books import export_csv, export_markdown
 from lrwr.core.adapters.source.epub import read_epub
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.errors import UnreadableDocument
