@@ -37,7 +37,8 @@ demo: $(VENV)/base.stamp ## Read the sample manuscript and show what lrwr finds 
 
 # Some tests wait for a process or a screen, so 1.5 workers per core keep all cores busy.
 WORKERS = $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) * 3 // 2 or 1)')
-PYTEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
+# Commands run in threads; with an arena of memory for each, glibc returns less of it.
+PYTEST = PYTHONDONTWRITEBYTECODE= MALLOC_ARENA_MAX=1 $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 TESTED = $(VENV)/dev.stamp $(if $(REQUIRE_SUPABASE),$(VENV)/supabase.stamp)
 

@@ -1,7 +1,9 @@
 """What holds for all tests: nothing depends on how fast a machine is."""
 
+import gc
 import os
 from collections.abc import Generator, Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +36,26 @@ def pytest_runtest_makereport(
     if wanted and report.skipped:
         report.outcome, report.longrepr = "failed", str(report.longrepr)
     return report
+
+
+COLLECTOR_THRESHOLDS = gc.get_threshold()
+COLLECT_EVERY = 20
+"""Tests with commands after which their garbage is collected: it takes 0.1 s or more."""
+
+_tests_with_commands = count(1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Undo what a command does for a short process: it freezes what it has imported.
+
+    The garbage of earlier commands is frozen with it, and would never be freed.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.set_threshold(*COLLECTOR_THRESHOLDS)
+        if next(_tests_with_commands) % COLLECT_EVERY == 0:
+            gc.collect()
 
 
 @pytest.fixture(scope="session")
