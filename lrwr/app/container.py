@@ -151,18 +151,14 @@ class LocalStores:
 
 @asynccontextmanager
 async def open_workspace(
-    settings: "Settings",
-    *,
-    now: Callable[[], float] = time.time,
-    say: Callable[[str], None] | None = None,
+    settings: "Settings", *, say: Callable[[str], None] | None = None
 ) -> "AsyncIterator[Workspace]":
     """Yield the workspace of the configured library; close what it opened on exit.
 
-    `now` returns seconds since 1970. `say` receives notices for the user, from any
-    thread; None discards them.
+    `say` receives notices for the user, from any thread; None discards them.
     """
     async with AsyncExitStack() as stack:
-        yield Workspace(settings, stack, now, say)
+        yield Workspace(settings, stack, time.time, say)
 
 
 class Workspace:

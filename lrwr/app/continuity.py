@@ -164,16 +164,14 @@ async def load_check_scope(workspace: Workspace, request: CheckRequest) -> Check
     return CheckScope(knowledge, horizon, documents or None)
 
 
-async def list_findings(
-    workspace: Workspace, as_of: str = ""
-) -> tuple[Contradiction, ...]:
-    """Return what `lrwr check` reports up to the horizon `as_of`, such as "ch3".
+async def list_findings(workspace: Workspace) -> tuple[Contradiction, ...]:
+    """Return what `lrwr check` reports about the whole story.
 
-    An empty `as_of` means the whole story. Contradictions that the user marked as
-    intended are included. No language model is asked.
+    Contradictions that the user marked as intended are included. No language model is
+    asked.
 
     Raises:
-        NotFound: Nothing was ingested here, or the horizon does not exist.
+        NotFound: Nothing was ingested here.
     """
-    scope = await load_scope(workspace, as_of)
+    scope = await load_scope(workspace, "")
     return await find_known_contradictions(workspace, scope)

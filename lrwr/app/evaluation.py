@@ -163,14 +163,12 @@ async def open_arms(
     budgets: Sequence[int],
     *,
     whole: bool = True,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncIterator[ArmSet]:
     """Yield the arms (ways to search) that an evaluation compares.
 
     There is one for each of `steps`, in their order; one that uses a model which is off
     searches without it. With `whole`, the whole text is one more arm if it fits the
-    largest of `budgets`, in tokens. `clock` returns seconds and measures the duration
-    of searches.
+    largest of `budgets`, in tokens.
 
     Raises:
         NotFound: A pipeline has ingested nothing.
@@ -178,9 +176,7 @@ async def open_arms(
         StoreProblem: The library cannot be read.
     """
     async with open_eval_finders(workspace) as factory:
-        yield await _build_arms(
-            factory, steps, budgets, with_whole_text=whole, clock=clock
-        )
+        yield await _build_arms(factory, steps, budgets, with_whole_text=whole)
 
 
 async def _build_arms(
@@ -189,7 +185,6 @@ async def _build_arms(
     budgets: Sequence[int],
     *,
     with_whole_text: bool,
-    clock: Callable[[], float],
 ) -> ArmSet:
     passages, embedder = factory.workspace.passages, factory.embedder
     fingerprint = await _build_fingerprint(
@@ -200,7 +195,7 @@ async def _build_arms(
     )
     count, estimated = choose_token_counter(factory.parts.embedders.local.count_tokens)
     order = await factory.finder(steps[0]).story_order()
-    indexed_library = IndexedLibrary(passages, order, count, clock)
+    indexed_library = IndexedLibrary(passages, order, count, time.perf_counter)
     arms: list[Arm] = []
     for step in possible_steps:
         recipe = fingerprint.recipe(step, BM25_WEIGHTS_BY_PIPELINE[step.pipeline])
@@ -270,15 +265,12 @@ async def open_answerer(
     *,
     model: bool = True,
     may_ask: bool = True,
-    now: Callable[[], float] = time.time,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> "AsyncIterator[Answerer]":
     """Yield an answerer that works as `lrwr ask` does, over the passages of `pipeline`.
 
     Threads are stored in memory only, and the web is not searched. With `model` False,
     answers quote the text, whatever is configured. With `may_ask` False, the model has
-    only its name and is never called. `now` returns seconds since 1970; `clock` returns
-    seconds and measures the duration of answers.
+    only its name and is never called.
 
     Raises:
         NotFound: The library is empty.
@@ -300,9 +292,11 @@ async def open_answerer(
             reranker=factory.parts.create_local_reranker(pipeline),
             threads=MemoryThreadStore(),
             decide=workspace.canon.decide,
-            now=now,
+            now=time.time,
         )
-        yield SessionAnswerer(create_session_service(dependencies, access), clock)
+        yield SessionAnswerer(
+            create_session_service(dependencies, access), time.perf_counter
+        )
 
 
 class SessionAnswerer:

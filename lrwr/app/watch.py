@@ -59,12 +59,10 @@ def create_watch_service(
     targets: Sequence[Path],
     *,
     progress: "EmitIngestEvent | None" = None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> WatchService:
     """Return the service that processes each save of the files and folders `targets`.
 
-    `progress` receives the events of its ingestions. `clock` returns seconds from any
-    starting point.
+    `progress` receives the events of its ingestions.
 
     Raises:
         StoreProblem: The state folder cannot be created.
@@ -81,7 +79,7 @@ def create_watch_service(
             idle=watch.idle if with_model and watch.model == "idle" else None,
         ),
         sleep=asyncio.sleep,
-        clock=clock,
+        clock=time.monotonic,
         progress=progress,
     )
 

@@ -136,7 +136,7 @@ class IngestProgress:
         if self._is_first(document):
             problem = problem_from_error(document, error)
             self._report.problems.append(problem)
-            self.emit(DocumentFinished(document, problem.message, problem.hint))
+            self.emit(DocumentFinished(document, problem.message))
 
     def record_waiting(self, document: DocumentId, error: LrwrError) -> None:
         """Record a document that waits for an unreachable remote runner.

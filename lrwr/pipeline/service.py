@@ -245,7 +245,7 @@ class DocumentProcessingService:
         documents = [*plan.documents, *failed]
         if self._is_note is not None:
             documents.sort(key=self._is_note, reverse=True)
-        emit(IngestPlanned(len(documents), len(gone), report.unchanged))
+        emit(IngestPlanned(len(documents), len(gone)))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools
             recipe = self._recipe

@@ -83,14 +83,6 @@ async def test_of_what_kind_a_passage_is_is_no_fact_here(known: Known) -> None:
         }
 
 
-async def test_people_go_by_their_names_in_the_cast(known: Known) -> None:
-    cast = await known.desk.people()
-    one, two = await known.of(ONE), await known.of(TWO)
-    assert one.people == {"Nell Tallow"}
-    assert two.people == {"Corin Vale"}
-    assert one.people | two.people <= cast.keys()
-
-
 async def test_what_was_not_read_is_left_out(known: Known) -> None:
     none = DocumentId("none.md")
     assert (await known.store.snapshots([ONE, none], B)).keys() == {ONE}
@@ -103,7 +95,7 @@ async def test_what_the_other_pipeline_read_is_passages_alone(known: Known) -> N
     await Desk(known.desk.folder, known.desk.library).ingest()
     held = (await known.store.snapshots([ONE], Pipeline.NAIVE))[ONE]
     assert held.passages
-    assert (held.facts, held.people) == ((), frozenset())
+    assert held.facts == ()
     assert await known.of(ONE) != held
 
 

@@ -169,17 +169,10 @@ class Stories:
         return sorted(self.seen, key=lambda s: (s.document, s.span, s.alias))
 
     async def quotations(
-        self,
-        speaker: str | None = None,
-        documents: Collection[DocumentId] | None = None,
+        self, documents: Collection[DocumentId] | None = None
     ) -> list[DocumentQuotation]:
-        """Return what is said, or what one character says, or what is said there."""
-        fits = [
-            s
-            for s in self.said
-            if speaker in (None, s.quotation.speaker)
-            and (documents is None or s.document in documents)
-        ]
+        """Return what is said, or what is said there."""
+        fits = [s for s in self.said if documents is None or s.document in documents]
         return sorted(fits, key=lambda s: (s.document, s.quotation.spans))
 
     async def facts(
@@ -221,16 +214,13 @@ class Stories:
         return {}
 
     async def appearances(
-        self,
-        characters: Collection[str] | None = None,
-        chunks: Collection[ChunkId] | None = None,
+        self, characters: Collection[str] | None = None
     ) -> list[Appearance]:
         """Return who appears where."""
         fits = [
             one
             for one in self.there
-            if (characters is None or one.character in characters)
-            and (chunks is None or one.chunk in chunks)
+            if characters is None or one.character in characters
         ]
         return sorted(fits, key=lambda one: (one.document, one.span))
 

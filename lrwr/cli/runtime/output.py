@@ -455,23 +455,20 @@ def _align_columns(
 
 
 def start_session(
-    context: typer.Context,
-    flags: Mapping[str, object] | None = None,
-    *,
-    start: Path | None = None,
+    context: typer.Context, flags: Mapping[str, object] | None = None
 ) -> tuple[Settings, Output]:
-    """Return the settings of the library that contains `start`, and the output.
+    """Return the settings of the working directory's library, and the output.
 
-    `start` None means the working directory. `flags` override settings by dotted name
-    ("search.limit"); a value None means that the option was not used. Options before
-    the command's name come from `context.obj`. Warnings about the settings are printed.
+    `flags` override settings by dotted name ("search.limit"); a value None means that
+    the option was not used. Options before the command's name come from `context.obj`.
+    Warnings about the settings are printed.
 
     Raises:
         SettingsProblem: A file, variable or option has an invalid value.
     """
     global_flags = context.find_object(dict) or {}
     overrides = {**global_flags, **(flags or {})}
-    settings = load_settings(start or Path.cwd(), os.environ, overrides)
+    settings = load_settings(Path.cwd(), os.environ, overrides)
     output = Output(
         color=settings.output.color,
         progress=settings.output.progress,

@@ -93,15 +93,14 @@ def is_answer_within_horizon(
     )
 
 
-def select_recallable_turns(
-    turns: Sequence[Turn], budget: int = HISTORY_TOKEN_BUDGET
-) -> Sequence[Turn]:
+def select_recallable_turns(turns: Sequence[Turn]) -> Sequence[Turn]:
     """Return the latest of `turns` that `fit_turns_to_budget` may use, oldest first.
 
-    These are the turns that fit into `budget` tokens, and `MAX_SHORTENED_TURNS` before
-    them. `turns` are oldest first.
+    These are the turns that fit into `HISTORY_TOKEN_BUDGET`, and `MAX_SHORTENED_TURNS`
+    before them. `turns` are oldest first.
     """
-    return turns[-(len(_select_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
+    newest_turns = _select_newest(turns, HISTORY_TOKEN_BUDGET)
+    return turns[-(len(newest_turns) + MAX_SHORTENED_TURNS) :]
 
 
 def fit_turns_to_budget(

@@ -69,12 +69,10 @@ class DraftingResult:
     """What drafting gave: the numbers of its proposals, the latest last.
 
     `edits` led from the first to the last; `refused` are findings that the model did not
-    correct. `issues` are those of the last proposal. `remarks` say what failed;
-    `is_complete` that nothing did.
+    correct. `remarks` say what failed; `is_complete` that nothing did.
     """
 
     numbers: tuple[int, ...]
-    issues: tuple[DraftIssue, ...] = ()
     edits: tuple[MadeEdit, ...] = ()
     refused: tuple[RefusedFinding, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -235,9 +233,5 @@ def _list_revisable(
 def build_result(state: DraftingState) -> DraftingResult:
     """Return what the steps gave."""
     return DraftingResult(
-        state["numbers"],
-        state["issues"],
-        state["edits"],
-        state["refused"],
-        state["remarks"],
+        state["numbers"], state["edits"], state["refused"], state["remarks"]
     )

@@ -99,11 +99,9 @@ async def search_pages(
     return WebResults(tuple(pages), tuple(remarks))
 
 
-async def _search(
-    query: str, web: WebSearch, limit: int = PAGES_PER_QUERY
-) -> WebResults:
+async def _search(query: str, web: WebSearch) -> WebResults:
     try:
-        pages = await web.search(query, limit)
+        pages = await web.search(query, PAGES_PER_QUERY)
     except ServiceUnavailable as error:
         return WebResults(remarks=(f"Web search failed. {error.full_text}",))
     sources = tuple(build_page_source(page) for page in pages if page.text)

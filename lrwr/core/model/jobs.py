@@ -89,13 +89,10 @@ STOPPED_ERROR = "Processing was stopped."
 
 @dataclass(frozen=True, slots=True)
 class IngestPlanned:
-    """Event: ingestion will process, delete (`forget`) and skip (`unchanged`) these
-    numbers of documents.
-    """
+    """Event: ingestion will process and delete (`forget`) these numbers of documents."""
 
     process: int
     forget: int
-    unchanged: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +129,12 @@ class DocumentsPending:
 class DocumentFinished:
     """Event: a document is done.
 
-    `problem` says why it could not be read, `hint` what to do; both are empty on
-    success. `words` counts the words of a document that was processed and stored.
+    `problem` says why it could not be read, empty on success. `words` counts the words
+    of a document that was processed and stored.
     """
 
     document: DocumentId
     problem: str = ""
-    hint: str = ""
     words: int = 0
 
 

@@ -308,13 +308,11 @@ class DocumentSnapshot:
     """The passages, facts and characters that the library has stored for one document.
 
     `passages` are the chunk texts in text order. `facts` are ordered by position and
-    exclude the labels of passages and scenes. `people` are the canonical names of the
-    characters mentioned in the document.
+    exclude the labels of passages and scenes.
     """
 
     passages: tuple[str, ...] = ()
     facts: tuple[QuotedFact, ...] = ()
-    people: frozenset[str] = frozenset()
 
 
 class DocumentSnapshotStore(Protocol):

@@ -110,12 +110,9 @@ class StoryStore(Protocol):
         ...
 
     async def quotations(
-        self,
-        speaker: str | None = None,
-        documents: Collection[DocumentId] | None = None,
+        self, documents: Collection[DocumentId] | None = None
     ) -> list[DocumentQuotation]:
-        """Return the quotations of the character `speaker` in `documents`; None is no
-        condition.
+        """Return the quotations in `documents`, or in all documents.
 
         Ordered by document id, then position in the text.
 
@@ -181,13 +178,11 @@ class StoryStore(Protocol):
         ...
 
     async def appearances(
-        self,
-        characters: Collection[str] | None = None,
-        chunks: Collection[ChunkId] | None = None,
+        self, characters: Collection[str] | None = None
     ) -> list[Appearance]:
-        """Return the appearances of `characters`, by name, in `chunks`.
+        """Return the appearances of `characters`, by name, or of all.
 
-        For both, None means all. Ordered by document id, then position in the text.
+        Ordered by document id, then position in the text.
 
         Raises:
             StoreProblem: The library cannot be read.

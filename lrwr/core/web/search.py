@@ -412,13 +412,12 @@ async def look_up_web(
     emit: Callable[[TurnEvent], None],
     *,
     in_character: bool = False,
-    limit: int = MAX_WEB_PAGES,
 ) -> WebLookup:
     """Search the web if `plan` needs it and `web`, a service, is configured.
 
     `emit` receives an event with the query before it is sent. `bible` should be that of
     the whole story, so that names from later chapters are not sent either. At most
-    `limit` pages are returned. Failures, empty results and too long questions yield a
+    `MAX_WEB_PAGES` pages are returned. Failures, empty results and too long questions yield a
     remark, never an exception; so does a question about an external work if `web` is
     None.
     """
@@ -433,7 +432,7 @@ async def look_up_web(
         return WebLookup(remarks=(_WEB_OFF_REMARK,) if asked_for else ())
     emit(TurnStageStarted("web", f"Searching the web for “{query}”"))
     try:
-        results = await web.search(query, limit)
+        results = await web.search(query, MAX_WEB_PAGES)
     except ServiceUnavailable as error:
         hint = f" {error.hint}" if error.hint else ""
         remark = f"Web search failed. {error}.{hint}"

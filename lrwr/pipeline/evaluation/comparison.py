@@ -128,13 +128,11 @@ class ArmMean:
     """The mean of a figure (measured value) of one arm (way of retrieving text).
 
     `questions` counts the questions that have the figure; the mean is None if none has.
-    `failed` counts those for which the figure failed.
     """
 
     arm: str
     questions: int
     mean: float | None
-    failed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,16 +400,12 @@ def _mean_cell(
     figure: str,
     kind: QuestionKind | None,
 ) -> ArmMean:
-    kind_outcomes = [
-        outcome for outcome in outcomes if kind is None or outcome.kind is kind
-    ]
     values = [
         outcome.figures[figure]
-        for outcome in kind_outcomes
-        if figure in outcome.figures
+        for outcome in outcomes
+        if figure in outcome.figures and kind in (None, outcome.kind)
     ]
-    failed = sum(figure in outcome.failed for outcome in kind_outcomes)
-    return ArmMean(arm, len(values), fmean(values) if values else None, failed)
+    return ArmMean(arm, len(values), fmean(values) if values else None)
 
 
 def is_lower_better(figure: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Protocol, TypeAlias
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.model.language_model import Usage, compute_total_price
-from lrwr.pipeline.evaluation.outcomes import Arm, QuestionOutcome, RetrievedContext
+from lrwr.pipeline.evaluation.outcomes import Arm, RetrievedContext
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 from lrwr.pipeline.evaluation.runs import (
     DOLLARS,
@@ -28,7 +28,6 @@ from lrwr.pipeline.evaluation.runs import (
     EvalRun,
     EvalRunWriter,
     OutcomePart,
-    assemble_outcome,
     begin_eval_run,
     compute_outcome_key,
     list_eval_runs,
@@ -118,15 +117,11 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Event: one result was stored, of the measure `part`.
+    """Event: one result was stored; `done` is the number of stored results of the run.
 
     There is one result per question, arm (way of retrieving text) and measure.
-    `outcome` has all values so far of that question and arm. `done` is the number of
-    stored results of the run.
     """
 
-    outcome: QuestionOutcome
-    part: str
     done: int
 
 
@@ -376,11 +371,7 @@ class EvalRunner:
         state.lines[line.identity] = line
         if line.succeeded:
             state.known.setdefault(line.key, line)
-        parts = [measure.name for measure in self._setup.measures]
-        pairs = [(line.arm, line.question, part) for part in parts]
-        stored_parts = [state.lines[pair] for pair in pairs if pair in state.lines]
-        outcome = assemble_outcome(task.question, line.arm, stored_parts)
-        return RunProgress(outcome, line.part, len(state.lines))
+        return RunProgress(len(state.lines))
 
     def _estimate_price(self, task: _Task) -> float:
         if self._setup.price is None:

@@ -123,7 +123,7 @@ class EvalRun:
         for line in self.lines:
             parts_by_pair.setdefault((line.arm, line.question), []).append(line)
         return tuple(
-            assemble_outcome(question, arm.name, parts_by_pair[arm.name, question.id])
+            _assemble_outcome(question, arm.name, parts_by_pair[arm.name, question.id])
             for arm in self.plan.arms
             for question in self.plan.questions
             if (arm.name, question.id) in parts_by_pair
@@ -164,7 +164,7 @@ class RunOverlap:
     differences: tuple[str, ...]
 
 
-def assemble_outcome(
+def _assemble_outcome(
     question: EvalQuestion, arm: str, lines: Sequence[OutcomePart]
 ) -> QuestionOutcome:
     """Combine the results of all measures for one question in one arm.

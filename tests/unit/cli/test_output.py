@@ -362,7 +362,7 @@ def test_the_progress_of_a_single_document_counts_its_embedded_passages() -> Non
     book = DocumentId("book.epub")
     listen = create_progress_listener(advance, piped().output)
     for event in (
-        IngestPlanned(process=1, forget=0, unchanged=0),
+        IngestPlanned(process=1, forget=0),
         StageStarted(book, JobStage.READ),
         StageStarted(book, JobStage.EMBED, 32),
         ChunksEmbedded(16),
@@ -387,7 +387,7 @@ def test_the_progress_of_several_documents_counts_documents() -> None:
         calls.append((steps, total))
 
     listen = create_progress_listener(advance, piped().output)
-    listen(IngestPlanned(process=2, forget=1, unchanged=0))
+    listen(IngestPlanned(process=2, forget=1))
     listen(StageStarted(DocumentId("a.md"), JobStage.EMBED, 32))
     listen(ChunksEmbedded(16))
     listen(DocumentFinished(DocumentId("a.md")))

@@ -1,7 +1,7 @@
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.model.facts import WRITER_KEEPER, Certainty, ContentType, Fact
+from lrwr.core.model.facts import Certainty, ContentType, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.life_events import find_life_event_facts
 from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech
@@ -90,9 +90,9 @@ def test_what_a_passage_does_for_the_story_is_not_evaluated() -> None:
     assert "narrative_function" not in said_of(PAST)
 
 
-def viewed(text: str, **given: str) -> Fact | None:
+def viewed(text: str) -> Fact | None:
     prose = annotate_prose(text, find_sentence_spans)
-    return infer_point_of_view(prose, Span(0, len(text)), **given)
+    return infer_point_of_view(prose, Span(0, len(text)))
 
 
 def test_a_scene_is_seen_by_whoever_feels_and_thinks_in_it() -> None:
@@ -107,9 +107,6 @@ def test_a_scene_told_by_i_is_the_narrators() -> None:
     fact = viewed("I rang the bell. I saw my hand on the rope, and I let it go.")
     assert fact
     assert (fact.value, fact.certainty) == ("", Certainty.VERIFIED)
-    named = viewed("I rang the bell. I saw my hand, and I let go.", narrator="Hob")
-    assert named
-    assert named.value == "Hob"
 
 
 def test_i_in_somebodys_words_is_not_the_narrator() -> None:
@@ -118,16 +115,6 @@ def test_i_in_somebodys_words_is_not_the_narrator() -> None:
 
 def test_two_minds_in_a_scene_make_no_point_of_view() -> None:
     assert viewed("Nell felt cold. Hob thought of tea. Nell knew. Hob knew.") is None
-
-
-def test_the_writers_word_on_the_point_of_view_is_taken_over() -> None:
-    fact = viewed(MIND, pov="Mags")
-    assert fact
-    assert (fact.value, fact.certainty, fact.keeper) == (
-        "Mags",
-        Certainty.CONFIRMED,
-        WRITER_KEEPER,
-    )
 
 
 def test_key_sentences_are_the_narrators_own_in_order_three_at_most() -> None:

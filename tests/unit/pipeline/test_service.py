@@ -69,7 +69,7 @@ async def test_a_new_manuscript_is_read_whole(book: Desk) -> None:
 
 async def test_what_happens_can_be_watched(book: Desk) -> None:
     await book.ingest()
-    assert book.events[0] == IngestPlanned(process=2, forget=0, unchanged=0)
+    assert book.events[0] == IngestPlanned(process=2, forget=0)
     document = DocumentId("01.md")
     stages = [
         event.stage
@@ -176,9 +176,7 @@ async def test_one_file_that_cannot_be_read_stops_no_other(book: Desk) -> None:
     assert problem.document == "03.docx"
     assert problem.exit_code == ExitCode.UNREADABLE
     assert problem.hint
-    assert (
-        DocumentFinished(problem.document, problem.message, problem.hint) in book.events
-    )
+    assert DocumentFinished(problem.document, problem.message) in book.events
     (job,) = await book.library.queue.jobs(limit=9, state=JobState.FAILED)
     assert (job.error, job.hint) == (problem.message, problem.hint)
     again = await book.ingest()

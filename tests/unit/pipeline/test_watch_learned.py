@@ -53,7 +53,7 @@ def between(
 
 
 def test_nothing_changed_is_nothing_learned() -> None:
-    held = DocumentSnapshot(("a", "b"), (a_fact("grey"),), frozenset({"Nell"}))
+    held = DocumentSnapshot(("a", "b"), (a_fact("grey"),))
     found = between(held, held)
     assert found == KnowledgeDelta(documents=(DocumentDelta(ONE),))
     assert not found.changed

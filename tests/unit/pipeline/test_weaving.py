@@ -73,7 +73,8 @@ async def said(desk: StoryDesk, speaker: str | None = None) -> list[tuple[str, s
     """Who says what: the words as the text has them."""
     return [
         (one.quotation.speaker, await desk.words(one.document, one.quotation.spans[0]))
-        for one in await desk.library.story.quotations(speaker)
+        for one in await desk.library.story.quotations()
+        if speaker in (None, one.quotation.speaker)
     ]
 
 
@@ -247,8 +248,8 @@ async def test_front_matter_names_who_says_i(book: StoryDesk) -> None:
     await book.ingest()
     (mine,) = [
         one.quotation
-        for one in await book.library.story.quotations("Corin Vale")
-        if one.document == "3.md"
+        for one in await book.library.story.quotations()
+        if (one.document, one.quotation.speaker) == ("3.md", "Corin Vale")
     ]
     assert mine.cue is AttributionCue.NARRATOR
     assert (await book.people())["Corin Vale"].certainty is Certainty.CONFIRMED

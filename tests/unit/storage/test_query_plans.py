@@ -40,20 +40,8 @@ async def plan_of(folder: Path, ask: Ask) -> list[str]:
             "SEARCH a USING INDEX appearance_by_character (character=?)",
         ),
         (
-            lambda story: story.appearances(chunks=CHUNKS),
-            "SEARCH a USING PRIMARY KEY (chunk_id=?)",
-        ),
-        (
-            lambda story: story.appearances(["Nell"], CHUNKS),
-            "SEARCH a USING PRIMARY KEY (chunk_id=? AND character=?)",
-        ),
-        (
             lambda story: story.labels(CHUNKS),
             "SEARCH c USING INDEX sqlite_autoindex_chunk_1 (id=?)",
-        ),
-        (
-            lambda story: story.quotations("Nell"),
-            "SEARCH quotation USING INDEX quotation_by_speaker (speaker=?)",
         ),
         (
             lambda story: story.search_facts(["lamp"], limit=9),

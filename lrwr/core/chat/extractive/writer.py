@@ -239,9 +239,8 @@ class AnswerWriter:
         bodies = [(format_item_body(i, c), marks) for i, c, marks in numbered]
         yield self.say(f"{heads.pop()}: {_join_statements(bodies)}")
 
-    def quote_line(self, line: ContextItem, note: str = "") -> AnswerPieces:
-        """Yield a dialogue line in quotation marks, then `note` and the citation
-        numbers.
+    def quote_line(self, line: ContextItem) -> AnswerPieces:
+        """Yield a dialogue line in quotation marks, then the citation numbers.
 
         Nothing if its words are no longer in the text. New citations precede the line.
         """
@@ -250,12 +249,8 @@ class AnswerWriter:
             joined = self._join_line(citations)
             yield from self._iter_new_citations(joined)
             numbered = [self._numbering.number(place) for place in joined]
-            parts = (
-                add_quotation_marks(join_cited_words(citations)),
-                note,
-                _format_marks(numbered),
-            )
-            yield self.say(" ".join(filter(None, parts)))
+            quotation = add_quotation_marks(join_cited_words(citations))
+            yield self.say(f"{quotation} {_format_marks(numbered)}")
 
     def get_shown_words(self, item: ContextItem) -> str:
         """Return the words of `item` that a line with it would quote."""

@@ -9,7 +9,6 @@ from math import log
 
 from lrwr.core.model.facts import (
     RULES_KEEPER,
-    WRITER_KEEPER,
     Certainty,
     ContentType,
     Fact,
@@ -79,31 +78,18 @@ class _InnerLifeCounts:
         self.spans.setdefault(name, []).append(span)
 
 
-def infer_point_of_view(
-    prose: AnnotatedProse, scene: Span, *, pov: str = "", narrator: str = ""
-) -> Fact | None:
+def infer_point_of_view(prose: AnnotatedProse, scene: Span) -> Fact | None:
     """Return a fact that states whose point of view the scene at the span `scene` of
     `prose` has; None if it is unclear.
 
-    `pov` is the name that the author states in the document, or empty; it is returned
-    as confirmed. In a first-person scene the value is `narrator`, which may be empty.
-    The detail `person` is "first" or "third", if inferred from the text.
+    In a first-person scene the value is empty. The detail `person` is "first" or
+    "third".
     """
-    if pov:
-        return Fact(
-            FactAbout.SCENE,
-            "",
-            "pov",
-            pov,
-            (scene,),
-            WRITER_KEEPER,
-            Certainty.CONFIRMED,
-        )
     inside = [s for s in prose.sentences if scene.holds(s.span)]
     pronoun_spans, share = _first_person(inside)
     if len(pronoun_spans) >= _LEAST_FIRST and share >= _LEAST_SHARE:
         sure = Certainty.VERIFIED if share >= _SURE_SHARE else Certainty.PROBABLE
-        return _point_of_view_fact(narrator, pronoun_spans[:_SHOWN], "first", sure)
+        return _point_of_view_fact("", pronoun_spans[:_SHOWN], "first", sure)
     return _third_person(prose, inside)
 
 

@@ -135,15 +135,13 @@ class QuestionDraft:
 class TopicNoun:
     """A noun or name in a text that a question can ask about, with its stem and span.
 
-    `phrase` is its wording in a question ("the lamp", "a lamp"); `owner` is "my" or
-    "your" if that precedes it in the text, else empty.
+    `phrase` is its wording in a question ("the lamp", "a lamp").
     """
 
     phrase: str
     noun: str
     stem: str
     span: Span
-    owner: str = ""
 
 
 def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
@@ -176,10 +174,8 @@ def find_topics(
         if not is_distinctive_noun(match["noun"], material, rare):
             continue
         yielded_stems.add(stem)
-        det = match["det"].lower()
-        owner = det if det in ("my", "your") else ""
-        phrase, place = _phrase_topic(match["noun"], det), Span(*match.span("noun"))
-        yield TopicNoun(phrase, match["noun"], stem, place, owner)
+        phrase = _phrase_topic(match["noun"], match["det"].lower())
+        yield TopicNoun(phrase, match["noun"], stem, Span(*match.span("noun")))
     for name in material.rare_names:
         at = text.find(name, span.start, span.end)
         if at >= 0 and not _is_inside_word(text, at, len(name)):

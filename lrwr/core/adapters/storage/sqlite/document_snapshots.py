@@ -35,7 +35,6 @@ select {fits_sql("fact")}, about, subject, field, value, keeper, certainty, reac
 from fact where document_id = ? and about not in ('passage', 'scene', 'relation_cue')
 order by char_start, n
 """
-_SNAPSHOT_PEOPLE = "select distinct character from first_seen where document_id = ?"
 
 
 class SqliteSnapshotStore:
@@ -91,9 +90,6 @@ def _load_snapshot(
         facts=tuple(
             QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
             for fact in facts
-        ),
-        people=frozenset(
-            name for (name,) in connection.execute(_SNAPSHOT_PEOPLE, (document,))
         ),
     )
 

@@ -41,23 +41,18 @@ class DamagedPage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row as it is stored: `rowid` (0 in a table without rowids) and its values.
-
-    `is_text_damaged` says that a text was not valid UTF-8.
-    """
+    """A row as it is stored: `rowid` (0 in a table without rowids) and its values."""
 
     rowid: int
     values: tuple[Value, ...]
-    is_text_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaEntry:
-    """A table or an index: its name, the table's name, and its first page."""
+    """A table or an index: its name and its first page."""
 
     kind: str
     name: str
-    table: str
     root: int
 
 
@@ -108,9 +103,9 @@ class DatabasePages:
         for row in self.scan(1).rows:
             if len(row.values) != _SCHEMA_COLUMNS:
                 continue
-            kind, name, table, root, _ = row.values
+            kind, name, _, root, _ = row.values
             if isinstance(root, int) and 1 < root <= self.count:
-                entries.append(SchemaEntry(str(kind), str(name), str(table), root))
+                entries.append(SchemaEntry(str(kind), str(name), root))
         return entries
 
     def scan(self, root: int) -> TreeScan:
@@ -230,8 +225,7 @@ class DatabasePages:
             payload += self._read_overflow(overflow, size - local)
         if len(payload) != size:
             raise DamagedPage
-        values, is_text_damaged = _decode_record(payload)
-        return StoredRow(rowid, values, is_text_damaged)
+        return StoredRow(rowid, _decode_record(payload))
 
     def _count_local_bytes(self, size: int, kind: int) -> int:
         """Return how many bytes of a row of `size` bytes stand on its own page."""
@@ -277,7 +271,7 @@ def _read_varint(content: bytes, at: int) -> tuple[int, int]:
     return number << 8 | content[at], at + 1
 
 
-def _decode_record(payload: bytes) -> tuple[tuple[Value, ...], bool]:
+def _decode_record(payload: bytes) -> tuple[Value, ...]:
     """Return the values of a row, and whether a text among them is damaged."""
     header_size, at = _read_varint(payload, 0)
     kinds = []
@@ -287,12 +281,10 @@ def _decode_record(payload: bytes) -> tuple[tuple[Value, ...], bool]:
     if at != header_size:
         raise DamagedPage
     values: list[Value] = []
-    is_text_damaged = False
     for kind in kinds:
         value, at = _decode_value(payload, at, kind)
-        is_text_damaged |= isinstance(value, str) and "\ufffd" in value
         values.append(value)
-    return tuple(values), is_text_damaged
+    return tuple(values)
 
 
 def _decode_value(payload: bytes, at: int, kind: int) -> tuple[Value, int]:

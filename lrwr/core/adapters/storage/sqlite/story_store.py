@@ -199,22 +199,14 @@ class SqliteStoryStore:
         return await _read_rows(self._database, sql, (), parse_first_mention_row)
 
     async def quotations(
-        self,
-        speaker: str | None = None,
-        documents: Collection[DocumentId] | None = None,
+        self, documents: Collection[DocumentId] | None = None
     ) -> list[DocumentQuotation]:
-        """Return all quotations, ordered by document id, then by position in the text.
+        """Return the quotations in `documents`, or in all documents.
 
-        With `speaker`, the main name of a character, only those of that character; with
-        `documents` only those in these documents.
+        They are ordered by document id, then by position in the text.
         """
-        speakers = None if speaker is None else [speaker]
-        if speakers is not None or documents is None:
-            return await self._database.read(
-                lambda connection: self._select_quotations(
-                    connection, {"speaker": speakers, "document_id": documents}
-                )
-            )
+        if documents is None:
+            return await self._database.read(self._select_quotations)
         return await self._database.read(
             lambda connection: self._cached_quotations(connection, sorted(documents))
         )
@@ -226,9 +218,7 @@ class SqliteStoryStore:
         by_document = self._cache.get(connection, "quotations", dict)
         if missing := [name for name in documents if name not in by_document]:
             by_document |= {name: [] for name in missing}
-            for quotation in self._select_quotations(
-                connection, {"document_id": missing}
-            ):
+            for quotation in self._select_quotations(connection, missing):
                 by_document[quotation.document].append(quotation)
         quotations = [q for name in documents for q in by_document[name]]
         if sum(map(len, by_document.values())) > MAX_CACHED_QUOTATIONS:
@@ -238,9 +228,9 @@ class SqliteStoryStore:
     def _select_quotations(
         self,
         connection: sqlite3.Connection,
-        bounds: Mapping[str, Collection[str] | None],
+        documents: Collection[DocumentId] | None = None,
     ) -> list[DocumentQuotation]:
-        sql, parameters = _bound(_QUOTATIONS, bounds)
+        sql, parameters = _bound(_QUOTATIONS, {"document_id": documents})
         rows = connection.execute(sql, parameters)
         return self._database.decode_rows(rows, parse_quotation_row)
 
@@ -311,18 +301,14 @@ class SqliteStoryStore:
         return labels
 
     async def appearances(
-        self,
-        characters: Collection[str] | None = None,
-        chunks: Collection[ChunkId] | None = None,
+        self, characters: Collection[str] | None = None
     ) -> list[Appearance]:
-        """Return which characters appear in which chunks, in which role and how often.
+        """Return in which chunks `characters`, or all, appear, in which role and how
+        often.
 
-        They are ordered by document id, then by position in the text. With `characters`
-        or `chunks`, only for these; None means all.
+        Ordered by document id, then by position in the text.
         """
-        sql, parameters = _bound(
-            _APPEARANCES, {"a.character": characters, "a.chunk_id": chunks}
-        )
+        sql, parameters = _bound(_APPEARANCES, {"a.character": characters})
         return await _read_rows(self._database, sql, parameters, parse_appearance_row)
 
 
