@@ -11,10 +11,14 @@ from lrwr.core.bible.values import (
     TimelineMomentKind,
     WorldElement,
 )
+from lrwr.core.chat.context.items import ContextItem, StoryFacet
+from lrwr.core.chat.extractive.item_kinds import is_beside_question
+from lrwr.core.chat.extractive.question_parts import QuestionPart
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.turns import QuestionEntity, SourceIntention
+from lrwr.core.retrieval.retrievers import WordWeights
 from tests.fakes.answered import answer
 from tests.fakes.chatting import ONE, a_bible, a_plan, a_story, found, paragraphs
 from tests.fakes.stories import Book, Stories
@@ -102,3 +106,20 @@ async def test_no_line_answers_a_question_that_only_names_a_verb_of_saying(
     question = "Who sees the lamp of Nell, and what does she answer?"
     told = await answer(story, question, plan, result)
     assert told.text.startswith(("No clear answer", "Closest passages"))
+
+
+@pytest.mark.parametrize(
+    ("question", "is_beside"),
+    [
+        ("What does the boy say to Nell about the fog?", True),
+        ("What does Nell say about the fog?", False),
+        ("What does Nell Tallow say to the boy about the fog?", False),
+        ("What is said about the fog?", False),
+    ],
+)
+def test_lines_of_the_hearer_do_not_answer_what_is_said_to_them(
+    question: str, is_beside: bool
+) -> None:
+    part = QuestionPart(question, WordWeights({"fog": 1.0}), WordWeights({}))
+    line = ContextItem(StoryFacet.LINE, "Nell Tallow", "", "", ())
+    assert is_beside_question(part, line) is is_beside

@@ -94,6 +94,7 @@ def test_a_word_for_looks_may_be_said_of_something_else(text: str) -> None:
         ("Mags came at about half past twelve.", False),
         ("Mags said that it was only ten o clock.", False),
         ("Nobody had seen Mags her three years before.", False),
+        ("Mags talked of there being two open boats.", False),
         ("Mags had come about fifteen years ago.", False),
     ],
 )
@@ -109,3 +110,16 @@ def test_a_family_is_known_by_its_surname() -> None:
     assert "Rooks" in typed.forms
     lodged = "Mr Rook lived in Tallow Street."
     assert count_values(typed, lodged, find_sentence_spans)
+
+
+def test_a_place_that_the_question_names_is_no_answer() -> None:
+    question = replace(MAGS, text="Where does Mags live in Holm?", topic=["live"])
+    assert not count_values(question, "Mags lived in Holm.", find_sentence_spans)
+    street = "Mags lived in Tallow Street."
+    assert count_values(question, street, find_sentence_spans)
+
+
+def test_may_is_a_month_only_where_it_is_no_verb() -> None:
+    question = ValueQuestion("On what date did Mags die?", topic=["die"])
+    assert count_values(question, "Mags died in May.", find_sentence_spans)
+    assert not count_values(question, "May I die like Mags!", find_sentence_spans)

@@ -19,7 +19,7 @@ COLOUR = (
     r"|orange|amber|ruddy|sandy|flaxen|raven|copper|russet|light|pale)"
 )
 MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"(?:January|February|March|April|May(?!\s+(?:I|we|he|she|it|they|you|not|God|the)\b)|June|July|August|September|October|November"
     r"|December)"
 )
 DAY = (
@@ -107,6 +107,15 @@ FEATURES = (
     r"(?:hair|eyes?|face|nose|lips|cheeks?|complexion|features|figure|beard|whiskers"
     r"|moustache|skin|teeth|tooth|hands|forehead|countenance|chin|mouth|limbs|build)"
 )
+
+
+def match_place(question: re.Match[str]) -> str:
+    """Return the pattern of a place, other than one that the question names itself."""
+    names = re.findall(r"(?<=\s)[A-Z][\w-]+", question.string)
+    own = rf"(?!(?:{'|'.join(map(re.escape, names))})\b)" if names else ""
+    return PLACE.replace("[A-Z][", f"{own}[A-Z][")
+
+
 _LOOK = (
     r"(?:tall|short|stout|thin|slender|slight|slim|plump|fat|lean|gaunt|pale|sallow"
     r"|swarthy|ruddy|freckled|wrinkled|shrivelled|bald|handsome|pretty|beautiful|ugly"
@@ -139,7 +148,8 @@ AGE = (
     rf"(?i)(?<!at )\b{NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)[-\s]+(?:old|of\s+age)\b"
     rf"|\b(?:his|her|my|your)\s+(?:\w+-and-)?{NUMBER}(?:-\w+)?\s+years\b(?!\s+(?:ago|before|since|hence|later|past|in|at|of)\b)"
     rf"|(?<!at the )\bage\s+of\b|\baged\b|\b{PERSON}\s+of\s+(?:about\s+)?{NUMBER}\b|\b(?:is|was|be|being|am|are|were|under|over|about|turned"
-    rf"|nearly|barely|hardly|scarcely|only|(?<!half )(?<!quarter )past)\s+(?:\w+-and-)?(?!one\b){NUMBER}(?:\s+years)?+(?=\W|$)"
+    rf"|nearly|barely|hardly|scarcely|only|(?<!half )(?<!quarter )past)\s+(?:\w+-and-)?(?!one\b){NUMBER}(?:\s+years)?+"
+    r"(?=\s*(?:$|[^\w\s])|\s+(?:and|or|but|when|then|at|in|on|as|if|now|last|next|this|that|though|older|younger|with|to)\b)"
     r"(?!\s+(?:o\W?\s?clock|o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
     r"|hundred|pounds?|since|ago|before|later|hence|(?!years)\w{3,}s)\b))"
     r"|\b(?:ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|thirtieth|fortieth)"

@@ -12,6 +12,8 @@ from lrwr.core.chat.context.items import (
 from lrwr.core.chat.extractive.answer_types import asks_when
 from lrwr.core.chat.extractive.question_parts import QuestionPart
 from lrwr.core.model.text import extract_capitalized_words, extract_content_words
+from lrwr.core.ports.story_stores import AppearanceRole
+from lrwr.core.retrieval.people import infer_question_role
 
 MIN_STATEMENT_FIT = 0.75
 """Share of the part's term weight that an event or dialogue line must cover: a story has
@@ -105,7 +107,8 @@ def is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
         case StoryFacet.LINE:
             only_says = all(map(_SAYING_VERB.fullmatch, part.words.weights))
             is_open = bool(part.words.weights) and only_says
-            return is_open or _SAYING_QUESTION.search(question) is None
+            is_other = _SAYING_QUESTION.search(question) is None
+            return is_open or is_other or _is_spoken_to(question, item.about)
         case StoryFacet.WORLD:
             is_connection = item.label == CONNECTION_LABEL
             return item.label == KIND_LABEL or (
@@ -165,3 +168,13 @@ def _is_event_beside_question(part: QuestionPart, item: ContextItem) -> bool:
         or not set(names).issubset(extract_content_words(item.words))
         or part.words.coverage(item.words) < MIN_STATEMENT_FIT
     )
+
+
+def _is_spoken_to(question: str, name: str) -> bool:
+    """Return whether `question` names somebody only as one who hears something, as Nell
+    in "What does the boy say to Nell?": lines of Nell do not answer it.
+    """
+    words = "|".join(map(re.escape, name.split()))
+    places = [m.start() for m in re.finditer(rf"\b(?:{words})\b", question)]
+    roles = {infer_question_role(question, place) for place in places}
+    return bool(roles) and AppearanceRole.SPEAKS not in roles
