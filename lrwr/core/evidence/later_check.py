@@ -19,6 +19,7 @@ from lrwr.core.evidence.results import CheckedStory, ComparedPassage
 from lrwr.core.evidence.statements import DraftStatement
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
 from lrwr.core.nlp.names.lexicon import NAME_TITLES
+from lrwr.core.retrieval.query_words import list_word_forms
 
 MIN_LATER_WORDS = 4
 MIN_LATER_SHARE = 0.75
@@ -48,6 +49,19 @@ _ABOUT_THE_BOOK = re.compile(
     r"|narrator|characters?|plot|theme|part|opening|ending|I|me|my|we|us|our|you|your)\b"
 )
 """Words of a sentence about the book as a book, which may have names from outside it."""
+
+_LIGHT = re.compile(
+    r"becom(?:e|es|ing)|became|gets?|got|getting|comes?|came|goes|went|going|makes?|made"
+    r"|takes?|took|begins?|began|starts?|started|finally|eventually|soon|later|already"
+    r"|mr|mrs|ms|dr|captain|sir|lady|miss",
+    re.IGNORECASE,
+)
+"""Words that need no counterpart for a passage to tell the same."""
+
+_EVENTS = (
+    "marry married marriage wed wedding engaged engagement betrothed",
+    "die died dead death dying kill murder drown drowned",
+)
 
 _IN_CHAPTER = re.compile(r"\b(?:in|opens|ends|begins) (?:the )?chapter\b", re.I)
 _PEOPLES = re.compile(r"\w+(?:ians?|ish|ese|ch)$")
@@ -103,7 +117,8 @@ def find_closer_chapter(
     candidates: Sequence[ComparedPassage],
 ) -> int | None:
     """Return the first chapter after the horizon with a passage that has clearly more
-    content words of a statement, names not counted, than any passage up to there.
+    content words of a statement, names not counted, than any passage up to there, or
+    that tells it of the same characters.
     """
     stems = stem_words(strip_names(statement.own_text, story.cast))
     rated = [
@@ -126,7 +141,45 @@ def find_closer_chapter(
             or sentence >= max(in_sentence + CLOSER_MARGIN, MIN_CLOSER_WORDS)
         )
     )
-    return min(chapters, default=None)
+    told = (c.chapter for c in _list_related_passages(statement, story, candidates))
+    return min((*chapters, *told), default=None)
+
+
+def _list_related_passages(
+    statement: DraftStatement,
+    story: CheckedStory,
+    candidates: Sequence[ComparedPassage],
+) -> list[ComparedPassage]:
+    """Return the passages after the horizon with a paragraph that names two characters
+    of a statement and has each of its other content words, or another word for the same event; none if
+    a paragraph up to the horizon does.
+    """
+    named = list_named_characters(statement.own_text, story.cast)
+    words = WORD_PATTERN.findall(strip_names(statement.own_text, story.cast))
+    groups = [_list_event_stems(word) for word in words if not _LIGHT.fullmatch(word)]
+    groups = [group for group in groups if group]
+    if len(named) < 2 or not groups:
+        return []
+
+    def tells(candidate: ComparedPassage) -> bool:
+        for paragraph in candidate.passage.chunk.text.split("\n\n"):
+            if all(contains_name(paragraph, forms) for forms in named):
+                stems = stem_words(strip_names(paragraph, story.cast))
+                if not any(group.isdisjoint(stems) for group in groups):
+                    return True
+        return False
+
+    telling = [c for c in candidates if tells(c)]
+    if any(c.is_visible for c in telling):
+        return []
+    return [c for c in telling if c.passage.chapter is not None]
+
+
+def _list_event_stems(word: str) -> frozenset[str]:
+    """Return the stems of a word, its forms and other words for the same life event."""
+    stems = stem_words(" ".join((word, *list_word_forms(word.lower()))))
+    events = (stem_words(event) for event in _EVENTS)
+    return stems.union(*(event for event in events if stems & event))
 
 
 def _is_told_later(
