@@ -392,14 +392,7 @@ def _compare_details(
             continue
         if (value, counted) not in known and rivals:
             yield DetailDifference(DetailKind.NUMBER, words, rivals[0][1])
-    missing = [
-        name for name in find_missing_names(statement, around, cast) if name.forms
-    ]
-    there = [name for name in find_missing_names(found, statement, cast) if name.forms]
-    for name, other in zip(missing, there, strict=False):
-        yield DetailDifference(DetailKind.NAME, name.text, other.text)
-    if not missing:
-        yield from _find_swapped_names(statement, sentences, cast)
+    yield from _compare_names(statement, found, sentences, cast, around)
     negation = find_missing_negation(statement, sentences)
     if negation:
         yield DetailDifference(DetailKind.NEGATION, negation[0], "")
@@ -414,16 +407,35 @@ def _compare_details(
     )
 
 
+def _compare_names(
+    statement: str,
+    found: str,
+    sentences: Sequence[str],
+    cast: Sequence[Collection[str]],
+    around: str,
+) -> Iterator[DetailDifference]:
+    """Yield the names in a statement that the text around does not have, with those that
+    sentences with most of its other words have instead; if it has all, swapped names.
+    """
+    absent = find_missing_names(statement, around, cast)
+    missing = [name for name in absent if name.forms]
+    if not missing:
+        yield from _find_swapped_names(statement, sentences, cast)
+    elif _shares_most_words(statement, found, cast):
+        names = find_missing_names(found, statement, cast)
+        there = (name for name in names if name.forms)
+        for name, other in zip(missing, there, strict=False):
+            yield DetailDifference(DetailKind.NAME, name.text, other.text)
+
+
 def _find_swapped_names(
     statement: str, sentences: Sequence[str], cast: Sequence[Collection[str]]
 ) -> Iterator[DetailDifference]:
     """Yield the names in a statement in whose place a sentence with most of its other
     words has another name: the same content word follows both.
     """
-    stems = stem_words(strip_names(statement, cast))
     for sentence in sentences:
-        shared = stems & stem_words(strip_names(sentence, cast))
-        if len(shared) < max(MIN_SWAPPED_STEMS, MIN_SWAPPED_SHARE * len(stems)):
+        if not _shares_most_words(statement, sentence, cast):
             continue
         missing = find_missing_names(statement, sentence, cast)
         there = find_missing_names(sentence, statement, cast)
@@ -432,6 +444,15 @@ def _find_swapped_names(
             is_same = following & _find_word_after(sentence, other.text)
             if name.forms and other.forms and is_same:
                 yield DetailDifference(DetailKind.NAME, name.text, other.text)
+
+
+def _shares_most_words(
+    statement: str, sentence: str, cast: Sequence[Collection[str]]
+) -> bool:
+    """Return whether a sentence has most content words of a statement besides names."""
+    stems = stem_words(strip_names(statement, cast))
+    shared = stems & stem_words(strip_names(sentence, cast))
+    return len(shared) >= max(MIN_SWAPPED_STEMS, MIN_SWAPPED_SHARE * len(stems))
 
 
 def _find_word_after(text: str, name: str) -> frozenset[str]:

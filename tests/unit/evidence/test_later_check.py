@@ -86,3 +86,22 @@ def test_a_later_chapter_that_is_clearly_closer_is_named_for_other_words(
     (statement,) = read(sentence)
     candidates = list_candidates(sentence, (2, early), (6, SIGN))
     assert find_closer_chapter(statement, STORY, candidates) == chapter
+
+
+@pytest.mark.parametrize(
+    ("early", "chapter"),
+    [
+        ("Nell mended the fence.\n\nJack was engaged to nobody.", 6),
+        ("Jack had married Nell long ago.", None),
+    ],
+)
+def test_an_event_of_two_characters_that_only_a_later_chapter_tells_is_named(
+    early: str, chapter: int | None
+) -> None:
+    sentence = "Nell gets engaged to Jack."
+    (statement,) = read(sentence)
+    late = (
+        "The news astonished everybody. Jack was in love, and Nell’s wedding was near."
+    )
+    candidates = list_candidates(sentence, (2, early), (6, late))
+    assert find_closer_chapter(statement, STORY, candidates) == chapter
