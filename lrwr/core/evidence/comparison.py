@@ -409,7 +409,7 @@ def _compare_details(
 
 def _compare_names(
     statement: str,
-    found: str,
+    closest: str,
     sentences: Sequence[str],
     cast: Sequence[Collection[str]],
     around: str,
@@ -421,8 +421,8 @@ def _compare_names(
     missing = [name for name in absent if name.forms]
     if not missing:
         yield from _find_swapped_names(statement, sentences, cast)
-    elif _shares_most_words(statement, found, cast):
-        names = find_missing_names(found, statement, cast)
+    elif _shares_most_words(statement, closest, cast):
+        names = find_missing_names(closest, statement, cast)
         there = (name for name in names if name.forms)
         for name, other in zip(missing, there, strict=False):
             yield DetailDifference(DetailKind.NAME, name.text, other.text)

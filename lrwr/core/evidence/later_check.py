@@ -141,8 +141,8 @@ def find_closer_chapter(
             or sentence >= max(in_sentence + CLOSER_MARGIN, MIN_CLOSER_WORDS)
         )
     )
-    told = (c.chapter for c in _list_related_passages(statement, story, candidates))
-    return min((*chapters, *told), default=None)
+    related = (c.chapter for c in _list_related_passages(statement, story, candidates))
+    return min((*chapters, *related), default=None)
 
 
 def _list_related_passages(
