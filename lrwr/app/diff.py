@@ -2,13 +2,22 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.history import (
+    PACKED_REMARK,
+    PREVIOUS,
+    EarlierSource,
+    EarlierTexts,
+    is_plain_text,
+    parse_since,
+)
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.app.pending_changes import create_scanner
 from lrwr.core.adapters.source.folder import FolderSource
@@ -24,7 +33,12 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.ports.sources import ManuscriptFile, SourceListing
 from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
 from lrwr.pipeline.changes import describe_missing_documents
-from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
+from lrwr.pipeline.diff import (
+    StoryDiff,
+    add_packed_texts,
+    build_manuscript_state,
+    diff_states,
+)
 from lrwr.pipeline.report import MODEL_SKIPPED_TEXT
 
 if TYPE_CHECKING:
@@ -82,12 +96,16 @@ class DiffRequest:
     """The states to compare, as the user names them.
 
     `revision` is a git revision, or two as `a..b`; `since` selects a revision by time,
-    as git reads it ("2 weeks ago"). If both are None, the state before is the last
-    ingestion. The state after is the current files, unless two revisions are named.
+    as git reads it ("2 weeks ago"); without a repository, it selects the texts that
+    ingestions have replaced since then. With `last`, the states are those before and
+    after the last ingestion that changed something. If nothing is set, the state before
+    is the last ingestion. The state after is the current files, unless two revisions
+    are named.
     """
 
     revision: str | None = None
     since: str | None = None
+    last: bool = False
 
     @property
     def of_git(self) -> bool:
@@ -144,6 +162,9 @@ async def diff_manuscript(
     settings, library = workspace.settings, workspace.library
     if not request.of_git:
         await workspace.require_text()
+    texts = await _select_earlier_texts(workspace, targets, request)
+    if texts is not None:
+        return await _diff_earlier_texts(workspace, texts, request, place, emit)
     before, after, trees = (
         DiffPoint(INGESTED),
         DiffPoint(WORKING_TREE),
@@ -167,6 +188,50 @@ async def diff_manuscript(
         )
     remarks = [describe_missing_documents(missing)] if missing else []
     return replace(compared, remarks=(*remarks, *compared.remarks))
+
+
+async def _select_earlier_texts(
+    workspace: Workspace, targets: Sequence[Path], request: DiffRequest
+) -> Mapping[DocumentId, str | None] | None:
+    """Return the texts that ingestions replaced, if `request` asks for these; else None."""
+    if not request.last:
+        if request.since is None:
+            return None
+        with suppress(NotFound):  # outside a repository, there are the earlier texts
+            await _open_repository(workspace.library, targets)
+            return None
+    now = datetime.now().astimezone()
+    since = None if request.since is None else parse_since(request.since, now)
+    texts = await asyncio.to_thread(EarlierTexts(workspace.library).select, since)
+    if not texts:
+        raise NotFound(
+            "No ingest has changed a text since the first one",
+            hint="Run `lrwr diff` to compare the last ingest with the files now.",
+        )
+    return texts
+
+
+async def _diff_earlier_texts(
+    workspace: Workspace,
+    texts: Mapping[DocumentId, str | None],
+    request: DiffRequest,
+    place: Path,
+    emit: "EmitIngestEvent",
+) -> ManuscriptDiff:
+    """Compare the texts that ingestions replaced with those that they stored."""
+    before = DiffPoint(f"before {request.since}" if request.since else PREVIOUS)
+    async with open_library_copy(
+        workspace.settings, workspace.library, place / "library"
+    ) as copy:
+        versions = await copy.stores.knowledge.document_versions(Pipeline.AGENTIC)
+        trees = {"": _RevisionTree(EarlierSource(versions, texts))}
+        scratch = _ScratchLibrary(copy, (), trees, emit)
+        compared = await _compare(scratch, before, DiffPoint(INGESTED))
+        packed = [document for document in texts if not is_plain_text(document)]
+        now = await copy.passages.texts(packed)
+    difference = add_packed_texts(compared.difference, texts, now)
+    remarks = (*compared.remarks, *([PACKED_REMARK] if now else []))
+    return replace(compared, difference=difference, remarks=remarks)
 
 
 async def _list_missing(workspace: Workspace) -> tuple[DocumentId, ...]:

@@ -15,6 +15,7 @@ from lrwr.app.egress import (
     create_price_lookup,
     describe_refusal,
 )
+from lrwr.app.history import EarlierTexts, HistoryKnowledgeStore
 from lrwr.app.maintenance.automatic_backup import back_up_if_due
 from lrwr.app.pending_changes import (
     IngestTargets,
@@ -65,7 +66,11 @@ if TYPE_CHECKING:
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.jobs import JobQueue, JobRunner
     from lrwr.core.ports.sources import ManuscriptSource
-    from lrwr.core.ports.stores import AnalysisStore, DocumentVersion
+    from lrwr.core.ports.stores import (
+        AnalysisStore,
+        DocumentVersion,
+        KnowledgeStore,
+    )
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 
@@ -143,7 +148,7 @@ def create_processing_service(
         parse=parse,
         recipe=recipe,
         tools=tools,
-        store=stores.knowledge,
+        store=_select_store(workspace, limits),
         jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
         attributor=attributor,
@@ -154,6 +159,20 @@ def create_processing_service(
         decision_of=lambda document: find_type(document) or "",
         is_note=_is_in_note_folder if analyst else None,
     )
+
+
+def _select_store(workspace: Workspace, limits: IngestLimits) -> "KnowledgeStore":
+    """Return the store of the library; it records what it replaces, unless the source
+    is not the manuscript or the library is hosted.
+    """
+    store = workspace.stores.knowledge
+    if limits.source is not None or workspace.settings.records.keeper != "embedded":
+        return store
+    passages, texts = (
+        SqlitePassageStore(workspace.database),
+        EarlierTexts(workspace.library),
+    )
+    return HistoryKnowledgeStore(store, passages, texts, workspace.now)
 
 
 def _is_in_note_folder(document: DocumentId) -> bool:

@@ -84,7 +84,7 @@ def build_manuscript_state(
     story_knowledge = _without(replace(knowledge, flagged_gaps=()), without)
     slips = (
         contradiction
-        for contradiction in find_contradictions(story_knowledge)
+        for contradiction in find_contradictions(story_knowledge, with_possible=True)
         if not contradiction.intended
     )
     return ManuscriptState(build_story_state(story_knowledge), tuple(slips))
@@ -127,7 +127,7 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
             edit
             for document in sorted(new.texts)
             if (was := old.texts.get(renamed.get(document, document))) is not None
-            for edit in _diff_paragraphs(document, was, new.texts[document])
+            for edit in _diff_paragraphs(document, was.text, new.texts[document])
         ),
     )
 
@@ -159,13 +159,36 @@ def filter_story_diff(
     )
 
 
+def add_packed_texts(
+    difference: StoryDiff,
+    before: Mapping[DocumentId, str | None],
+    after: Mapping[DocumentId, DocumentText],
+) -> StoryDiff:
+    """Return `difference` with the changed paragraphs of the documents `after`, of whose
+    states only the texts are known; those without a text `before` are left out.
+    """
+    old, new = (
+        dict[DocumentId, DocumentSnapshot](),
+        dict[DocumentId, DocumentSnapshot](),
+    )
+    edits = [*difference.edits]
+    for document, now in sorted(after.items()):
+        if text := before.get(document):
+            old[document] = _split_snapshot(text)
+            new[document] = _split_snapshot(now.text)
+            edits += _diff_paragraphs(document, text, now)
+    changed = [delta for delta in diff_documents(old, new, {}) if delta.changed]
+    documents = (*difference.documents, *changed)
+    return replace(difference, documents=documents, edits=tuple(edits))
+
+
 def _diff_paragraphs(
-    document: DocumentId, before: DocumentText, after: DocumentText
+    document: DocumentId, before: str, after: DocumentText
 ) -> Iterator[ParagraphEdit]:
     """Yield the paragraphs that differ, in the order of the later text."""
-    if before.text == after.text:
+    if before == after.text:
         return
-    old = [text for _, text in _locate_paragraphs(before.text)]
+    old = [text for _, text in _locate_paragraphs(before)]
     located = list(_locate_paragraphs(after.text))
     new = [text for _, text in located]
     starts = [start for start, _ in located] + [max(0, len(after.text) - 1)]
@@ -223,11 +246,13 @@ def _paragraphs(
             document not in other_texts
             or other_texts[document].text != document_text.text
         ):
-            parts = _BETWEEN_PARAGRAPHS.split(document_text.text)
-            snapshots[document] = DocumentSnapshot(
-                tuple(part for part in parts if part.strip())
-            )
+            snapshots[document] = _split_snapshot(document_text.text)
     return snapshots
+
+
+def _split_snapshot(text: str) -> DocumentSnapshot:
+    parts = _BETWEEN_PARAGRAPHS.split(text)
+    return DocumentSnapshot(tuple(part for part in parts if part.strip()))
 
 
 def _key(contradiction: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:

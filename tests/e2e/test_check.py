@@ -4,7 +4,7 @@ import json
 import time
 import tomllib
 
-from lrwr.app.finding_log import FindingLog, LoggedFinding
+from lrwr.app.history import FindingLog, LoggedFinding
 from lrwr.core.model.codec import decode_json, encode_json
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.read_books import EXAMPLE

@@ -3,13 +3,16 @@
 import signal
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lrwr.app.history import TEXTS_FILE_NAME
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.repositories import Kept
 from tests.fakes.terminal import Ran, Terminal, check_refusal
+from tests.unit.source.word_files import paragraphs
 
 ONE = "# One\n\n“No,” said Corin Vale. Corin Vale’s eyes were grey. He sang.\n"
 TWO = "# Two\n\nThe frog sat still.\n"
@@ -283,3 +286,56 @@ def test_who_stops_it_leaves_nothing_behind(
     process.send_signal(how)
     assert process.wait(timeout=30) == ExitCode.INTERRUPTED
     assert list(passing.iterdir()) == []
+
+
+def test_the_last_ingest_is_shown_after_it_with_its_words(empty: Terminal) -> None:
+    write = partial(_write, empty.folder)
+    write({"1.md": ONE, "2.md": TWO, "3.md": THREE})
+    assert empty.run("ingest", ".").code == 0
+    assert empty.run("diff", "--last").code == ExitCode.NOT_FOUND
+    write({"1.md": ONE.replace("grey", "brown"), "4.md": FOUR})
+    (empty.folder / "2.md").unlink()
+    assert empty.run("ingest", ".").code == 0
+    nothing = empty.run("diff")
+    assert "no changes" in nothing.out
+    assert "`lrwr diff --last`" in nothing.err
+    for options, before in (
+        (("--last",), "previous ingest"),
+        (("--since", "yesterday"), "before yesterday"),
+    ):
+        ran = empty.run("diff", "--words", *options)
+        assert ran.code == 0
+        assert ran.out.startswith(f"{before} -> last ingest\n")
+        assert "Corin Vale's eyes: grey -> brown" in ran.out
+        assert "eyes were brown. He sang." in ran.out
+        assert "2.md: deleted" in ran.out
+        assert "4.md: 2 paragraphs new" in ran.out
+    assert empty.run("ingest", ".").code == 0
+    assert "grey -> brown" in empty.run("diff", "--last").out, "nothing was ingested"
+    assert empty.run("diff", "--last", "HEAD").code == ExitCode.SETTINGS
+
+
+def test_earlier_texts_of_word_files_are_compared_in_words(empty: Terminal) -> None:
+    book = empty.folder / "1.docx"
+    book.write_bytes(paragraphs("He sang of grey eyes."))
+    assert empty.run("ingest", ".").code == 0
+    book.write_bytes(paragraphs("He sang of blue eyes."))
+    assert empty.run("ingest", ".").code == 0
+    shown = empty.run("diff", "--last", "--words")
+    assert "1.docx: 1 paragraph changed" in shown.out
+    assert "+ He sang of blue eyes." in shown.out
+    assert "not facts" in shown.out
+
+
+def test_forget_deletes_earlier_texts(empty: Terminal) -> None:
+    for text in (ONE, TWO):
+        _write(empty.folder, {"1.md": text})
+        assert empty.run("ingest", ".").code == 0
+    assert (empty.folder / ".lrwr" / TEXTS_FILE_NAME).exists()
+    assert empty.run("forget", "--yes").code == 0
+    assert not (empty.folder / ".lrwr").exists()
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lrwr.app.finding_log import KEEP_SECONDS, load_finding_log, log_findings
+from lrwr.app.history import KEEP_SECONDS, load_finding_log, log_findings
 from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from lrwr.app.finding_log import LOG_FILE_NAME
+from lrwr.app.history import LOG_FILE_NAME, TEXTS_FILE_NAME
 from lrwr.core.adapters.storage.sqlite.maintenance import checkpoint_database
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.files import FileLock
@@ -40,6 +40,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("evaluations", ("evaluations", "evaluations.lock")),
     ("evaluation questions", ("questions.jsonl", "questions.jsonl.*")),
     ("when contradictions were first reported", (LOG_FILE_NAME, f"{LOG_FILE_NAME}.*")),
+    ("texts before recent ingestions", (TEXTS_FILE_NAME, f"{TEXTS_FILE_NAME}.*")),
     ("where the reader was closed", (READER_FILE_NAME, f"{READER_FILE_NAME}.*")),
     ("the confidence calibration", ("confidence.json", "confidence.json.*")),
     ("copies of your manuscript files", ("files",)),

@@ -124,8 +124,9 @@ def cut_around_words(text: str, words: Sequence[str]) -> str:
 def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
     """Return the thread that `reference`, typed by the user, names.
 
-    `threads` must be newest first. Tried in this order: the full id, the number in the
-    list from 1, the title, the title ignoring case, the beginning of an id.
+    `threads` must be newest first. Tried in this order: the full id, the position from
+    1 for the newest, the title, the title ignoring case, the beginning of an id, words
+    of a title.
 
     Raises:
         NotFound: No thread matches.
@@ -142,7 +143,7 @@ def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
             return matches[0]
     raise NotFound(
         f"There is no thread “{reference}”",
-        hint="Run `lrwr threads` and use a number, an id or the whole title.",
+        hint="Run `lrwr threads` and use an id or words of a title.",
     )
 
 
@@ -161,6 +162,8 @@ def _find_candidates(
     ]
     if text:
         yield [thread for thread in threads if thread.id.startswith(text.lower())]
+        words = {*_normalize_title(text).split()}
+        yield [t for t in threads if words <= {*_normalize_title(t.title).split()}]
 
 
 def _normalize_title(title: str) -> str:
@@ -251,8 +254,9 @@ def _describe_damage(threads: Sequence[Thread]) -> Iterator[str]:
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine]:
     """Yield one table with a row for each of `threads`, in their order.
 
-    If one is damaged, a remark follows. Columns: number from 1, title, number of turns, time of the last change (local), the
-    character that answers (only if one does in any thread), shortened id.
+    If one is damaged, a remark follows. Columns: shortened id, title, number of turns,
+    time of the last change (local), the character that answers (only if one does in any
+    thread).
     """
     ids = shorten_thread_ids(threads)
     characters = [
@@ -262,20 +266,17 @@ def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable | StyledLine
     has_characters = any(characters)
     rows: list[list[LinePiece]] = [
         [
-            str(number),
+            StyledText(ids[thread.id], "place"),
             f"{format_thread_title(thread)}{_mark_damaged(thread)}",
             str(thread.turns),
             format_local_time(thread.updated_at),
             *([character] if has_characters else []),
-            StyledText(ids[thread.id], "place"),
         ]
-        for number, (thread, character) in enumerate(
-            zip(threads, characters, strict=True), start=1
-        )
+        for thread, character in zip(threads, characters, strict=True)
     ]
     character_heading = ["In character"] if has_characters else []
-    headings = ["No.", "Title", "Turns", "When", *character_heading, "Id"]
-    yield StyledTable(headings, rows, right={"No.", "Turns"})
+    headings = ["Id", "Title", "Turns", "When", *character_heading]
+    yield StyledTable(headings, rows, right={"Turns"})
     for remark in _describe_damage(threads):
         yield styled_line(StyledText(remark, "bad"))
 

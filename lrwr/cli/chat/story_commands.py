@@ -7,7 +7,7 @@ raise `LrwrError`, whose message the chat prints.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from lrwr.app.finding_log import describe_new_findings, is_day, parse_since
+from lrwr.app.history import describe_new_findings, is_day, parse_since
 from lrwr.app.presenters import story
 from lrwr.app.presenters.citations import describe_passage_chapter, format_place
 from lrwr.app.presenters.contradictions import render_contradictions

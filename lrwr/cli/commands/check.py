@@ -16,7 +16,7 @@ from lrwr.app.continuity import (
     load_check_scope,
 )
 from lrwr.app.egress import create_price_lookup
-from lrwr.app.finding_log import describe_new_findings, log_findings, parse_since
+from lrwr.app.history import describe_new_findings, log_findings, parse_since
 from lrwr.app.pending_changes import count_pending
 from lrwr.app.presenters.contradictions import (
     POSSIBLE_NOTE,

@@ -32,12 +32,12 @@ from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import ExitCode
+from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import ParagraphEdit, filter_story_diff
 
 EPILOG = (
-    "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
+    "Examples: lrwr diff · lrwr diff --last --words · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
     ' lrwr diff --since "2 weeks ago" · lrwr diff --words ·'
     " lrwr diff HEAD --only chapters/06-fog.md --json"
 )
@@ -55,8 +55,13 @@ SinceOption = Annotated[
     typer.Option(
         "--since",
         metavar="TIME",
-        help="Compare with the last revision before this time.",
+        help="Compare with the last git revision before this time; without git, with the "
+        "texts that ingests replaced.",
     ),
+]
+
+LastOption = Annotated[
+    bool, typer.Option("--last", help="Show what the last ingest changed.")
 ]
 
 OnlyOption = Annotated[
@@ -84,6 +89,7 @@ def diff_command(
     context: typer.Context,
     rev: RevArgument = None,
     since: SinceOption = None,
+    last: LastOption = False,
     only: OnlyOption = None,
     words: WordsOption = False,
     exit_code: ExitOption = False,
@@ -98,7 +104,12 @@ def diff_command(
     is not changed, and nothing is sent to any service.
     """
     settings, output = start_session(context)
-    diff_request = DiffRequest(rev, since)
+    if last and (rev or since):
+        raise SettingsProblem(
+            "`--last` cannot be combined with a revision or `--since`",
+            hint="Use one of them.",
+        )
+    diff_request = DiffRequest(rev, since, last)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
         work = _compare(settings, output, diff_request, only or [], Path(folder))
         manuscript_diff = run_with_cleanup(work)
@@ -109,6 +120,8 @@ def diff_command(
     else:
         with output.paged():
             _show_story_diff(manuscript_diff, output, with_words=words)
+        if manuscript_diff.difference.same and diff_request == DiffRequest():
+            output.info("`lrwr diff --last` shows what the last ingest changed.")
     if exit_code and not manuscript_diff.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
 

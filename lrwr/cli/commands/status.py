@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.finding_log import FindingLog, load_finding_log, parse_since
+from lrwr.app.history import FindingLog, load_finding_log, parse_since
 from lrwr.app.maintenance.automatic_backup import (
     describe_known_damage,
     load_newest_backup,

@@ -48,8 +48,8 @@ CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
     " lrwr threads export 1 --to ../talk.md ·"
-    " lrwr threads --book alice. Name a thread by its number in the list, its"
-    " id or the beginning of the id, or its title."
+    " lrwr threads --book alice. Name a thread by its id, or by words of its title;"
+    " 1 is the newest, 2 the one before."
 )
 SHOW_EPILOG = (
     'Examples: lrwr threads show 1 · lrwr threads show 7f3a · lrwr threads show "Tides"'
@@ -77,7 +77,8 @@ ThreadsBookOption = Annotated[
 ThreadsThreadNameArgument = Annotated[
     str,
     typer.Argument(
-        metavar="THREAD", help="Number in the list, id, or title of the thread."
+        metavar="THREAD",
+        help="Id, or words of the title; 1 is the newest thread.",
     ),
 ]
 

@@ -55,8 +55,8 @@ AskThreadNameOption = Annotated[
     typer.Option(
         "--thread",
         metavar="THREAD",
-        help="Continue a thread (saved conversation), by its id or its number in"
-        " `lrwr threads`. New threads change the numbers.",
+        help="Continue a thread (saved conversation), by its id in `lrwr threads` or words"
+        " of its title; 1 is the newest.",
     ),
 ]
 

@@ -118,12 +118,13 @@ def _resolve_targets(root: Path, folder: str) -> list[Path]:
 def parse_diff_request(words: str) -> DiffRequest:
     """Return which states `words` name: the last ingest, a revision, or a time.
 
-    Empty words are the last ingest. One word is a git revision, or two as `a..b`,
-    unless it is a day such as "yesterday"; several words are a time, as git reads it.
+    Empty words are the last ingest, "last" is what that changed. One word is a git
+    revision, or two as `a..b`, unless it is a day such as "yesterday"; several words
+    are a time, as git reads it.
     """
     words = words.strip()
-    if not words:
-        return DiffRequest()
+    if words.casefold() in {"", "last"}:
+        return DiffRequest(last=bool(words))
     is_time = " " in words or words.casefold() in {"yesterday", "today"}
     return DiffRequest(since=words) if is_time else DiffRequest(words)
 

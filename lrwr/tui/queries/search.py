@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.continuity import find_known_contradictions, load_scope
-from lrwr.app.finding_log import log_findings
+from lrwr.app.history import log_findings
 from lrwr.app.presenters.contradictions import (
     describe_no_contradictions,
     describe_no_new_contradictions,

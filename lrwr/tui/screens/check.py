@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from lrwr.app.finding_log import describe_new_findings, is_day, parse_since
+from lrwr.app.history import describe_new_findings, is_day, parse_since
 from lrwr.app.presenters.contradictions import POSSIBLE_NOTE, describe_contradiction
 from lrwr.app.presenters.text import (
     StyledLine,

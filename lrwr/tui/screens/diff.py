@@ -1,11 +1,12 @@
 """The screen of changes: what differs from the last ingest or a git revision."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 from textual.binding import BindingType
 
-from lrwr.app.diff import ManuscriptDiff
+from lrwr.app.diff import INGESTED, DiffRequest, ManuscriptDiff
 from lrwr.app.presenters.contradictions import (
     describe_contradiction,
     render_contradictions,
@@ -21,6 +22,7 @@ from lrwr.app.presenters.diff import (
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
 from lrwr.app.presenters.watch import describe_shift
+from lrwr.core.model.errors import NotFound
 from lrwr.pipeline.diff import StoryDiff
 from lrwr.pipeline.watch.events import DocumentDelta
 from lrwr.tui.actions.screen_keys import OPEN_ROW_ACTION
@@ -35,11 +37,11 @@ RECENT_HINT = (
 )
 """Shown below the list unless an earlier state was named."""
 
-READ_HINT = (
-    "Changes are listed until they are read: look here before Alt+L. In a git"
-    " repository, /diff HEAD~1 or /diff 2 weeks ago compares with an earlier state."
+LAST_HINT = (
+    "These are the changes that the last ingest read; the files have not changed since."
+    " /diff yesterday goes further back."
 )
-"""Why there are no changes right after an ingestion."""
+"""Shown below the list if nothing has changed since the last ingest."""
 
 
 class DiffScreen(MasterDetailScreen[None]):
@@ -66,9 +68,10 @@ class DiffScreen(MasterDetailScreen[None]):
             NotFound: No manuscript was ingested, or there is no such revision.
             LrwrError: git failed.
         """
-        compared = await self.room.room.service_thread.run(
-            lambda workspace: compare_manuscript(workspace, self._request)
-        )
+        compared = await self._compare(self._request)
+        if compared.difference.same and self._request == DiffRequest():
+            with suppress(NotFound):  # there was only one ingestion
+                compared = await self._compare(DiffRequest(last=True))
         before, after = map(name_diff_point, (compared.before, compared.after))
         self.nothing = f"{before} -> {after}: no changes."
         remarks = [
@@ -77,8 +80,9 @@ class DiffScreen(MasterDetailScreen[None]):
         ]
         self._details = {}
         rows = list(self._build_rows(compared, before))
-        hint = RECENT_HINT if rows else READ_HINT
-        if self._request.of_git:
+        is_last = compared.after.name == INGESTED
+        hint = LAST_HINT if is_last else RECENT_HINT
+        if self._request != DiffRequest():
             hint = ""
         self.set_note(" ".join(remarks) or hint)
         return rows
@@ -86,6 +90,11 @@ class DiffScreen(MasterDetailScreen[None]):
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the values, locations and affected scenes of a difference."""
         return self._details[key]
+
+    async def _compare(self, request: DiffRequest) -> ManuscriptDiff:
+        return await self.room.room.service_thread.run(
+            lambda workspace: compare_manuscript(workspace, request)
+        )
 
     def _build_rows(self, compared: ManuscriptDiff, before: str) -> Iterator[ListRow]:
         difference = compared.difference
