@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.theme import Theme
 
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.keymap import (
@@ -17,7 +18,7 @@ from lrwr.tui.input.keymap import (
     parse_keymap,
     resolve_keys,
 )
-from lrwr.tui.room import CrashReporter, RoomApp
+from lrwr.tui.room import CrashReporter, RoomApp, RoomScreen, store_unsent_question
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.widgets.prompt import PromptInputArea
@@ -172,12 +173,19 @@ class WritingRoom(RoomApp, inherit_bindings=False):
             screen.action_do("stop_ingestion")
 
     async def action_quit(self) -> None:
-        """Close lrwr; while an ingestion runs or a question is not sent, only if pressed
-        twice.
+        """Close lrwr; while an ingestion runs, only if pressed twice.
+
+        A question that is not sent is stored for the next start; where that is not
+        possible, the key must be pressed twice, too.
         """
         screen = self.ingesting_screen
         if screen is None:
-            if not self._has_unsent_question or self.confirm_key(
+            question = self._unsent_question
+            if not question:
+                self.exit()
+            elif store_unsent_question(resolve_library(self.settings), question):
+                self.exit(message="Your question is kept for the next `lrwr chat`.")
+            elif self.confirm_key(
                 "quit",
                 f"Your question is not sent. Press {self._quit_key} again to close lrwr"
                 " without it.",
@@ -193,12 +201,18 @@ class WritingRoom(RoomApp, inherit_bindings=False):
                 " `lrwr ingest`."
             )
 
+    def action_help(self) -> None:
+        """Show all keys and commands, first those of the present screen."""
+        for screen in self.screen_stack:
+            if isinstance(screen, RoomScreen):
+                screen.action_do("help")
+
     @property
-    def _has_unsent_question(self) -> bool:
-        """Whether the prompt has text that is no command."""
+    def _unsent_question(self) -> str:
+        """The text of the prompt; empty if it is a command."""
         prompts = self.screen_stack[0].query(PromptInputArea)
         texts = [prompt.text.strip() for prompt in prompts]
-        return any(text and not text.startswith("/") for text in texts)
+        return next((text for text in texts if not text.startswith("/")), "")
 
     @property
     def _quit_key(self) -> str:

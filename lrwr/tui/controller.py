@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from lrwr.app.pending_changes import PendingCounts, count_pending
-from lrwr.app.presenters.text import format_count, sanitize_text
+from lrwr.app.presenters.text import format_count, sanitize_text, shorten_excerpt
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.text import build_title
 from lrwr.core.model.turns import (
@@ -394,5 +394,9 @@ def _describe_library(welcome: Welcome) -> list[str]:
         )
     if welcome.threads:
         own = format_count(welcome.threads, "thread")
-        lines.append(f"F5 opens your {own} (saved conversations).")
+        last = shorten_excerpt(welcome.last_thread)
+        lines.append(
+            f"F5 opens your {own} (saved conversations); the last one, “{last}”, with"
+            " F5 and Enter."
+        )
     return lines

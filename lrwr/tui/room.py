@@ -5,6 +5,7 @@ use.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, cast
@@ -16,6 +17,11 @@ from textual.screen import Screen
 
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
+from lrwr.core.settings.library import (
+    UNSENT_FILE_NAME,
+    Library,
+    write_private_file,
+)
 from lrwr.core.settings.model import Settings
 from lrwr.tui.key_queue import KeyQueue
 from lrwr.tui.scope import ChatScope
@@ -217,3 +223,23 @@ class RoomScreen(Screen[None]):
 
 ActionHandler = Callable[[RoomScreen, str], Awaitable[None]]
 """Runs an action for the chat screen; the text is its argument, empty for none."""
+
+
+def store_unsent_question(library: Library, text: str) -> bool:
+    """Store the question that was typed but not sent when lrwr was closed; return
+    whether that was possible.
+    """
+    try:
+        write_private_file(library.state_dir / UNSENT_FILE_NAME, text)
+    except OSError:
+        return False
+    return True
+
+
+def take_unsent_question(library: Library) -> str:
+    """Return and delete the stored question; empty if there is none."""
+    file, text = library.state_dir / UNSENT_FILE_NAME, ""
+    with suppress(OSError, UnicodeDecodeError):
+        text = file.read_text(encoding="utf-8")
+        file.unlink()
+    return text

@@ -170,3 +170,23 @@ def on_terminal(book: Terminal, *words: str, **env: str) -> str:
 
     env = {**BY_WORDS, "NO_COLOR": "1", **env}
     return on_a_terminal(book.folder, *words, lines=50, columns=300, **env)
+
+
+def test_the_mentions_of_a_character_are_opened_one_after_another(
+    empty: Terminal,
+) -> None:
+    talk = "“Yes,” said Nell.\n\nNell sat down. Nell slept.\n\nRain.\n"
+    for name in ("1.md", "2.md"):
+        (empty.folder / name).write_text(f"# Part\n\n{talk}", encoding="utf-8")
+    (empty.folder / "3.md").write_text("# Part\n\nFog.\n", encoding="utf-8")
+    assert empty.run("ingest", ".").code == 0
+    place, places = "ch1", []
+    for _ in range(4):
+        ran = empty.run("open", "Nell", "--after", place, "--print")
+        place = ran.out.strip()
+        places.append(place.removeprefix(f"{empty.folder}/"))
+    assert places == ["1.md:3", "1.md:5", "2.md:3", "2.md:5"]
+    assert location(empty, "Nell", "--after", "1.md:5") == "2.md:3"
+    ran = empty.run("open", "Nell", "--after", place, "--print")
+    assert ran.code == ExitCode.NOT_FOUND
+    assert "not mentioned after" in ran.err

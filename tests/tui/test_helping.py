@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from lrwr.tui.actions.keys_and_commands import (
     FIXED_ACTIONS,
@@ -102,3 +102,35 @@ async def test_it_looks_so(
         await open_help(room)
         await check_picture(room.app, f"help-{name}-{theme}")
         await room.press("escape")
+
+
+@pytest.mark.parametrize(
+    ("opening", "key", "section"),
+    [
+        ("alt+m", "question_mark", "Reader"),
+        ("alt+c", "question_mark", "Contradictions"),
+        ("f7", "f1", "Characters"),
+        ("f6", "f1", "Open questions"),
+        ("ctrl+f", "f1", "Search"),
+        ("ctrl+l", "f1", "Library"),
+    ],
+)
+async def test_in_every_screen_the_help_begins_with_its_keys(
+    book: Path, opening: str, key: str, section: str
+) -> None:
+    async with a_room(book) as room:
+        await room.press(opening)
+        before = room.app.screen
+        await room.press(key)
+        assert isinstance(room.app.screen, HelpScreen)
+        assert told(room.app.screen).splitlines()[0] == section
+        await room.press("escape")
+        assert room.app.screen is before
+
+
+async def test_a_question_mark_is_typed_where_text_is(book: Path) -> None:
+    async with a_room(book) as room:
+        await room.press("f7")
+        await room.press("question_mark")
+        assert not isinstance(room.app.screen, HelpScreen)
+        assert room.app.screen.query_one(Input).value == "?"

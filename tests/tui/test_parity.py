@@ -217,11 +217,21 @@ async def test_changes_since_the_last_ingest_are_a_screen(book: Path) -> None:
         assert "last ingest" in shown_note(room)
 
 
-async def test_without_changes_the_screen_of_changes_says_so(book: Path) -> None:
+async def test_without_changes_the_screen_shows_those_of_the_last_ingest(
+    book: Path,
+) -> None:
     async with a_room(book) as room:
         await room.press("alt+d")
         assert shown_lines(room) == ["last ingest -> now: no changes."]
-        assert "before Alt+L" in shown_note(room)
+        await room.press("escape")
+        chapter = book / "chapters" / "06-fog.md"
+        text = chapter.read_text(encoding="utf-8")
+        chapter.write_text(f"{text}\n\nHob's beard was white.\n", encoding="utf-8")
+        room.screen.action_do("ingest")
+        await room.settle()
+        await room.press("alt+d")
+        assert "+ Hob's beard was white." in "\n".join(shown_lines(room))
+        assert "that the last ingest read" in shown_note(room)
 
 
 async def test_quotes_are_those_of_the_speaker_in_a_chapter(book: Path) -> None:

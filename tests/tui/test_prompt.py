@@ -173,10 +173,25 @@ async def test_a_broken_file_of_decisions_is_told_and_commands_go_on(
         assert prompt(room).text == ""
 
 
-async def test_a_question_that_is_not_sent_is_not_lost_by_one_key(book: Path) -> None:
+async def test_a_question_that_is_not_sent_is_there_at_the_next_start(
+    book: Path,
+) -> None:
     async with a_room(book) as room:
-        await room.type("/help")
-        await room.press("enter", "escape")
+        await room.type("Who")
+        await room.pilot.press("ctrl+q")
+        assert room.app._exit
+    async with a_room(book) as room:
+        assert prompt(room).text == "Who"
+        await room.type("m?")
+        assert prompt(room).text == "Whom?"
+    async with a_room(book) as room:
+        assert prompt(room).text == "", "it is shown once"
+
+
+async def test_a_question_that_cannot_be_kept_is_not_lost_by_one_key(
+    tmp_path: Path,
+) -> None:
+    async with a_room(tmp_path) as room:
         await room.type("Who")
         await room.pilot.press("ctrl+q")
         assert not room.app._exit

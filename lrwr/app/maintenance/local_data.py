@@ -12,7 +12,7 @@ from lrwr.app.history import LOG_FILE_NAME, TEXTS_FILE_NAME
 from lrwr.core.adapters.storage.sqlite.maintenance import checkpoint_database
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.files import FileLock
-from lrwr.core.settings.library import READER_FILE_NAME, Library
+from lrwr.core.settings.library import READER_FILE_NAME, UNSENT_FILE_NAME, Library
 
 RECORDS = "the story data, your threads and the send log"
 
@@ -42,6 +42,7 @@ _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("when contradictions were first reported", (LOG_FILE_NAME, f"{LOG_FILE_NAME}.*")),
     ("texts before recent ingestions", (TEXTS_FILE_NAME, f"{TEXTS_FILE_NAME}.*")),
     ("where the reader was closed", (READER_FILE_NAME, f"{READER_FILE_NAME}.*")),
+    ("the question that was not sent", (UNSENT_FILE_NAME, f"{UNSENT_FILE_NAME}.*")),
     ("the confidence calibration", ("confidence.json", "confidence.json.*")),
     ("copies of your manuscript files", ("files",)),
     ("pending calls at Modal", ("calls",)),

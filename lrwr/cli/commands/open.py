@@ -1,4 +1,6 @@
-"""`lrwr open`: the user's editor at a citation, a character or an open question."""
+"""`lrwr open`: the user's editor at a citation, a mention of a character or an open
+question.
+"""
 
 from typing import Annotated
 
@@ -11,11 +13,12 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output, start_session
 from lrwr.core.settings.model import Settings
 from lrwr.tui.queries.passages import FileLocation
-from lrwr.tui.queries.targets import locate_target
+from lrwr.tui.queries.targets import locate_next_mention, locate_target
 
 EPILOG = (
     "Examples: lrwr open chapters/03.md:15 · lrwr open ch4:s2 · lrwr open 2 ·"
-    " lrwr open Nell · lrwr open bdfk · lrwr open Nell eyes --print"
+    " lrwr open Nell · lrwr open Nell --after chapters/03.md:15 · lrwr open bdfk ·"
+    " lrwr open Nell eyes --print"
 )
 
 app = typer.Typer()
@@ -34,19 +37,27 @@ def open_command(
             " “Nell hair”.",
         ),
     ],
+    after: Annotated[
+        str,
+        typer.Option(
+            "--after",
+            metavar="PLACE",
+            help="Open the next mention of the character after this location or chapter.",
+        ),
+    ] = "",
     print_only: Annotated[
         bool, typer.Option("--print", help="Print the location; start no editor.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Open your editor at a citation, a character or an open question.
+    """Open your editor at a citation, a mention of a character or an open question.
 
     The editor is VISUAL, else EDITOR, else nano or micro. A character is opened where
-    the text first names it, a contradiction at the passage that contradicts. Without a
-    terminal, the location is printed.
+    the text first names it, or next after a location; a contradiction at the passage
+    that contradicts. Without a terminal, the location is printed.
     """
     settings, output = start_session(context)
-    location = run_async(_locate(settings, output, " ".join(target)))
+    location = run_async(_locate(settings, output, " ".join(target), after))
     if as_json:
         output.json(
             {
@@ -62,7 +73,11 @@ def open_command(
         run_async(open_file_location(location, output))
 
 
-async def _locate(settings: Settings, output: Output, target: str) -> FileLocation:
+async def _locate(
+    settings: Settings, output: Output, target: str, after: str
+) -> FileLocation:
     async with open_workspace(settings, say=output.info) as workspace:
         workspace.require_library()
+        if after:
+            return await locate_next_mention(workspace, target, after)
         return await locate_target(workspace, target)

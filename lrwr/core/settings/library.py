@@ -18,8 +18,8 @@ from lrwr.core.settings.model import Settings, SettingSource
 SETTINGS_FILE_NAME = "lrwr.toml"
 CANON_FILE_NAME = "lrwr.canon.toml"
 STATE_FOLDER_NAME = ".lrwr"
-READER_FILE_NAME = "reader.json"
-"""File in the state folder with the position at which the reader was closed last."""
+READER_FILE_NAME, UNSENT_FILE_NAME = "reader.json", "unsent.txt"
+"""Files in the state folder: where the reader was closed, and the unsent question."""
 KEPT_DAYS = 30
 """Days during which a deleted thread can be restored."""
 

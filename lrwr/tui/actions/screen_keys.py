@@ -12,6 +12,12 @@ CLOSE_ACTION = Action(
 )
 """Closes a modal screen."""
 
+HELP_ACTION = Action(
+    "list.help", "question_mark,f1", "Help", "Show the keys of this screen", "app.help",
+    is_priority=False,
+)  # fmt: skip
+"""Opens the help from any other screen; where text is typed, only F1 does."""
+
 LIST_ACTIONS: tuple[Action, ...] = (
     Action(
         "list.choose", "enter", "Choose",
@@ -30,6 +36,7 @@ LIST_ACTIONS: tuple[Action, ...] = (
         "list.rows", "left", "To the list", "Return from the details to the list",
         "back", is_priority=False,
     ),
+    HELP_ACTION,
     CLOSE_ACTION,
 )  # fmt: skip
 """Actions of every list screen."""

@@ -17,7 +17,7 @@ from lrwr.tui.screens.check import CheckScreen
 from lrwr.tui.screens.diff import DiffScreen
 from lrwr.tui.screens.drafts import DraftsScreen, PostsScreen
 from lrwr.tui.screens.gaps import GapsScreen
-from lrwr.tui.screens.help import HelpScreen, create_palette
+from lrwr.tui.screens.help import HelpScreen, create_palette, find_active_sections
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.name_review import NameReviewScreen
 from lrwr.tui.screens.people import PeopleScreen
@@ -37,8 +37,12 @@ from lrwr.tui.widgets.status import StatusLine
 
 
 async def show_help(screen: RoomScreen, words: str) -> None:
-    """Show all keys and commands, filtered by `words`."""
-    await screen.app.push_screen_wait(HelpScreen(screen.room.keymap, words))
+    """Show all keys and commands, filtered by `words`, first those of the present
+    screen.
+    """
+    above = screen.app.screen
+    first = () if above is screen else find_active_sections(above)
+    await screen.app.push_screen_wait(HelpScreen(screen.room.keymap, words, first))
 
 
 async def open_palette(screen: RoomScreen, words: str) -> None:

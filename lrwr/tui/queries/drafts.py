@@ -36,7 +36,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.drafts import DraftEntry
 from lrwr.core.model.errors import NotFound
 from lrwr.core.ports.stores import DocumentText
-from lrwr.tui.queries.story import require_ingested
+from lrwr.tui.queries.passages import require_ingested
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -24,7 +24,7 @@ from lrwr.app.presenters.ingestion import (
 )
 from lrwr.core.model.jobs import IngestEvent, Job
 from lrwr.core.ports.stores import LibraryCounts
-from lrwr.tui.queries.story import require_ingested
+from lrwr.tui.queries.passages import require_ingested
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -41,6 +41,19 @@ _LINE_END = re.compile(r"(?<=\S)\n(?=[^\s#>*+|\-\d])")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
+def require_ingested(workspace: "Workspace") -> None:
+    """Raise an error unless the library exists.
+
+    Raises:
+        NotFound: No manuscript was ingested.
+    """
+    if not workspace.is_ingested:
+        raise NotFound(
+            "No manuscript has been read yet",
+            hint="Press Ctrl+L to read your manuscript.",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class CitationContext:
     """A cited passage at its current location, or its former text if it is gone.

@@ -21,8 +21,7 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.settings.library import READER_FILE_NAME, write_private_file
-from lrwr.tui.queries.passages import find_story_point
-from lrwr.tui.queries.story import require_ingested
+from lrwr.tui.queries.passages import find_story_point, require_ingested
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -24,7 +24,7 @@ from lrwr.core.retrieval.query_words import has_search_words
 from lrwr.core.retrieval.search_model import SearchRequest, SearchResult
 from lrwr.core.retrieval.story import parse_chapter_range, parse_horizon
 from lrwr.core.retrieval.story_search import SearchFilters
-from lrwr.tui.queries.story import require_ingested
+from lrwr.tui.queries.passages import require_ingested
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -19,6 +19,7 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.settings.library import CANON_FILE_NAME
 from lrwr.tui.input.prompt import CompletionContext
+from lrwr.tui.queries.passages import require_ingested
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
@@ -44,19 +45,6 @@ class HorizonStop:
     title: str
     begins: str = ""
     present: bool = False
-
-
-def require_ingested(workspace: "Workspace") -> None:
-    """Raise an error unless the library exists.
-
-    Raises:
-        NotFound: No manuscript was ingested.
-    """
-    if not workspace.is_ingested:
-        raise NotFound(
-            "No manuscript has been read yet",
-            hint="Press Ctrl+L to read your manuscript.",
-        )
 
 
 async def load_story(workspace: "Workspace", as_of: str) -> Bible:

@@ -15,6 +15,7 @@ from lrwr.core.bible.values import Bible, CharacterProfile, Gap, TextEvidence
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.statements import Contradiction
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import Citation, Turn
 from lrwr.core.nlp.facts.clauses import TITLE_WORDS
@@ -24,6 +25,12 @@ from lrwr.tui.queries.passages import (
     find_story_point,
     locate_citation,
     locate_document_line,
+)
+from lrwr.tui.queries.reader import (
+    find_line_start,
+    find_next_match,
+    load_name_pattern,
+    load_reader_contents,
 )
 
 if TYPE_CHECKING:
@@ -68,6 +75,47 @@ async def locate_target(workspace: "Workspace", text: str) -> FileLocation:
     )
 
 
+async def locate_next_mention(
+    workspace: "Workspace", name: str, after: str
+) -> FileLocation:
+    """Return the file and line of the next mention of a character after a location.
+
+    `after` is a file and line, as citations are printed, or a chapter or scene. Mentions
+    in that line do not count, notes neither.
+
+    Raises:
+        NotFound: There is no such character or location, or no later mention.
+    """
+    await workspace.require_text()
+    profile = find_profile_by_name(name, await workspace.bible().names())
+    match = _FILE.fullmatch(after.strip())
+    line = int(match["line"] or 0) if match else 0
+    start = (
+        f"{await _resolve_file(workspace, match['file'])}:{line}" if match else after
+    )
+    contents = await load_reader_contents(workspace, start)
+    parts = [part for part in contents.parts if part.chapter is not None]
+    here, at = contents.find_part(contents.position), contents.position.offset
+    if match:
+        text = await workspace.passages.text(contents.position.document)
+        at = find_line_start(text, line + 1)
+        at = len(text.text) if at <= contents.position.offset and line else at
+    pattern = await load_name_pattern(workspace, profile.name)
+    if pattern is not None and here < len(parts):
+        found = await find_next_match(
+            workspace, parts, pattern, (here, at - 1), forward=True
+        )
+        if found is not None and (found[0], found[1].start) >= (here, at):
+            document = parts[found[0]].document
+            text = await workspace.passages.text(document)
+            at_line = text.lines.line_of(found[1].start)
+            return await locate_document_line(workspace, document, at_line)
+    raise NotFound(
+        f"{profile.name} is not mentioned after {after}",
+        hint=f"Run `lrwr open {shlex.quote(profile.name)}` for the first mention.",
+    )
+
+
 async def load_newest_turn(workspace: "Workspace") -> Turn | None:
     """Return the last turn of the thread that was used last; None without threads."""
     for thread in (await workspace.threads.threads())[:1]:
@@ -99,6 +147,11 @@ def find_citation(turn: Turn | None, number: str) -> Citation:
 
 
 async def _locate_file(workspace: "Workspace", name: str, line: int) -> FileLocation:
+    document = await _resolve_file(workspace, name)
+    return await locate_document_line(workspace, document, line)
+
+
+async def _resolve_file(workspace: "Workspace", name: str) -> DocumentId:
     outlines = await workspace.passages.outlines()
     spelled = {normalize_canon_path(outline.id): outline.id for outline in outlines}
     document = resolve_document(
@@ -107,7 +160,7 @@ async def _locate_file(workspace: "Workspace", name: str, line: int) -> FileLoca
         root=workspace.library.root,
         working_directory=Path.cwd(),
     )
-    return await locate_document_line(workspace, spelled.get(document, document), line)
+    return spelled.get(document, document)
 
 
 async def _locate_point(workspace: "Workspace", words: str) -> FileLocation:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.egress import announce_first_uses, list_data_leaving
 from lrwr.app.presenters.text import describe_changed_files
-from lrwr.app.presenters.threads import cut_around_words, find_thread
+from lrwr.app.presenters.threads import (
+    cut_around_words,
+    find_thread,
+    format_thread_title,
+)
 from lrwr.app.threads import write_thread_file
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
@@ -17,7 +21,7 @@ from lrwr.core.model.turns import Thread, ThreadId, Turn, TurnDone, TurnEvent
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.retrieval.freshness import find_changed_files
 from lrwr.core.settings.consent import HOSTED_SERVICES
-from lrwr.tui.queries.story import require_ingested
+from lrwr.tui.queries.passages import require_ingested
 from lrwr.tui.scope import ChatOptions, ChatScope
 
 if TYPE_CHECKING:
@@ -129,7 +133,7 @@ class Welcome:
     all other fields are empty. `leaving` has a text for each service with consent to
     receive data; `first_use` are notices about services used for the first time.
     `turns` are those of the opened thread, oldest first. `threads` is the number of saved
-    threads.
+    threads, `last_thread` the title of the newest.
     """
 
     scope: ChatScope
@@ -139,6 +143,7 @@ class Welcome:
     first_use: tuple[str, ...] = ()
     turns: tuple[Turn, ...] = ()
     threads: int = 0
+    last_thread: str = ""
 
 
 async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
@@ -161,6 +166,7 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
     counts = await workspace.passages.counts(workspace.settings.pipeline)
     leaving, first_uses = list_data_leaving(workspace.egress), list[str]()
     announce_first_uses(workspace.egress, HOSTED_SERVICES, first_uses.append)
+    threads = await workspace.threads.threads()
     return Welcome(
         scope,
         session.model,
@@ -168,7 +174,8 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
         leaving,
         tuple(first_uses),
         tuple(turns),
-        len(await workspace.threads.threads()),
+        len(threads),
+        format_thread_title(threads[0]) if threads else "",
     )
 
 

@@ -12,9 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from lrwr.core.settings.library import resolve_library
 from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import CompletionContext, list_commands
-from lrwr.tui.room import IngestStatus, RoomScreen
+from lrwr.tui.room import IngestStatus, RoomScreen, take_unsent_question
 from lrwr.tui.scope import ChatOptions, ChatScope
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
 from lrwr.tui.widgets.status import KeyFooter, RoomHeader, StatusLine
@@ -96,7 +97,11 @@ class ChatScreen(RoomScreen):
 
     def on_mount(self) -> None:
         """Focus the prompt; everything else is loaded after the first frame."""
-        self.query_one(PromptInputArea).focus()
+        prompt = self.query_one(PromptInputArea)
+        if question := take_unsent_question(resolve_library(self.room.settings)):
+            prompt.text = question
+            prompt.move_cursor(prompt.document.end)
+        prompt.focus()
         self.call_after_refresh(self.set_timer, LOAD_DELAY, self._mount_rest)
 
     async def _mount_rest(self) -> None:

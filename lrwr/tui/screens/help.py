@@ -1,6 +1,6 @@
 """The help screen and the command palette; both list all actions."""
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Collection, Coroutine, Iterator, Mapping
 from functools import partial
 from itertools import chain, groupby
 from typing import Any, ClassVar, cast
@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
 from lrwr.tui.actions.keys_and_commands import (
@@ -47,7 +47,7 @@ class HelpScreen(ModalScreen[None]):
     A word with a dot is looked for in the ids of actions, which are then shown.
 
     `keymap` maps action ids to configured keys, separated by commas; other actions have
-    their default keys. `words` fill the filter.
+    their default keys. `words` fill the filter. The sections `first` precede the others.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -93,10 +93,18 @@ class HelpScreen(ModalScreen[None]):
         ),
     ]
 
-    def __init__(self, keymap: Mapping[str, str], words: str = "") -> None:
+    def __init__(
+        self,
+        keymap: Mapping[str, str],
+        words: str = "",
+        first: Collection[str] = (),
+    ) -> None:
         super().__init__()
         self._keymap = keymap
         self._words = words
+        parts = dict(list_help_parts())
+        titles = dict.fromkeys((*first, *parts))
+        self._parts = [(title, parts[title]) for title in titles]
 
     def compose(self) -> ComposeResult:
         """Lay out the search input and the list."""
@@ -132,9 +140,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _render_help(self, words: str) -> Content:
         """Return the actions that match all of `words`, by section."""
-        lines = list(
-            chain(*(self._render_part(*part, words) for part in list_help_parts()))
-        )
+        lines = list(chain(*(self._render_part(*part, words) for part in self._parts)))
         lines = lines or [Content(NO_MATCH)]
         if not words.strip():
             lines += [Content(""), Content.styled(KEYS_HINT, "dim")]
@@ -176,6 +182,19 @@ def format_keys(keys: tuple[str, ...]) -> str:
     if len(keys) > MAX_LISTED_KEYS:
         return f"{format_key(keys[0])} … {format_key(keys[-1])}"
     return ", ".join(map(format_key, keys))
+
+
+def find_active_sections(screen: Screen[Any]) -> list[str]:
+    """Return the titles of the sections of which `screen` has most actions, its own
+    before those that it shares with others.
+    """
+    active = {binding.binding.id for binding in screen.active_bindings.values()}
+    titles = [
+        title
+        for title, actions in list_help_parts()
+        if 2 * sum(action.id in active for action in actions) > len(actions)
+    ]
+    return titles[::-1]
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:

@@ -13,7 +13,7 @@ from textual.widgets import Input, ProgressBar, Static
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.jobs import STOPPED_ERROR, Job, JobState
-from lrwr.tui.actions.screen_keys import CLOSE_ACTION, LIBRARY_ACTIONS
+from lrwr.tui.actions.screen_keys import CLOSE_ACTION, HELP_ACTION, LIBRARY_ACTIONS
 from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.library import (
     LibraryOverview,
@@ -53,7 +53,7 @@ class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in (*LIBRARY_ACTIONS, CLOSE_ACTION)),
+        *(action.binding for action in (*LIBRARY_ACTIONS, HELP_ACTION, CLOSE_ACTION)),
     ]
 
     def __init__(self, room: RoomScreen) -> None:

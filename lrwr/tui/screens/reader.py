@@ -19,7 +19,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 from lrwr.tui.actions.citations import open_document_at_line
-from lrwr.tui.actions.screen_keys import READER_ACTIONS
+from lrwr.tui.actions.screen_keys import HELP_ACTION, READER_ACTIONS
 from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.queries.reader import (
     ReaderContents,
@@ -366,7 +366,7 @@ class ReaderScreen(ReaderView):
     """The reader with its keys, which go from place to place; nothing is edited."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in READER_ACTIONS),
+        *(action.binding for action in (*READER_ACTIONS, HELP_ACTION)),
     ]
 
     @on(ContentsTree.Chosen)

@@ -13,7 +13,7 @@ from textual.widgets import DataTable, Input, Static
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import Settings, SettingSource, index_settings
-from lrwr.tui.actions.screen_keys import CLOSE_ACTION
+from lrwr.tui.actions.screen_keys import CLOSE_ACTION, HELP_ACTION
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 from lrwr.tui.widgets.status import KeyFooter
 
@@ -43,6 +43,7 @@ class SettingsScreen(ModalSheet[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_ACTION.binding,
+        HELP_ACTION.binding,
         Binding("down", "into_table", show=False, id="list.down"),
     ]
 
