@@ -104,6 +104,38 @@ _NOT_FOUND = (
 """How answers begin that say what was not found, or is not certain."""
 
 
+_NEXT_STEPS = (
+    (
+        re.compile(
+            r"what (?:does|did|do|can|could) .+? (?:already |really )?know\b", re.I
+        ),
+        "Without a language model, lrwr does not say who knows what. Answers only from"
+        " scenes that a character witnessed or was told of: F2 and Alt+W in the chat"
+        " screen, `--character NAME --witnessed` in the shell.",
+    ),
+    (
+        re.compile(
+            r"(?:which|what|are there).*\b(?:findings?|contradictions?)\b", re.I
+        ),
+        "Contradictions are listed by Alt+C in the chat screen, where n shows the new"
+        " ones, and by `lrwr check` and `lrwr check --since yesterday` in the shell.",
+    ),
+    (
+        re.compile(r"what (?:has |have |did )?(?:i |we )?chang\w* since\b", re.I),
+        "Changes are listed by Alt+D in the chat screen, and by `lrwr diff` and"
+        " `lrwr diff --last` in the shell.",
+    ),
+    (
+        re.compile(
+            r"who (?:has|have|had|does|did)(?: not|n['’]t) (?:\w+ )*?since\b", re.I
+        ),
+        "Who is absent since a chapter is listed by F7 and “since ch4” in the chat"
+        " screen, and by `lrwr characters --absent-since ch4` in the shell.",
+    ),
+)
+"""Questions that a screen and a command answer better than `ask` without a model."""
+
+
 def describe_reliability(turn: Turn, places: "Sequence[AnchoredCitation]") -> str:
     """Return what to know before reading a stored answer: that it is damaged, or that
     passages it cites have changed. Empty if neither.
@@ -137,11 +169,19 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
     is_stopped = turn.state is TurnState.STOPPED
     remarks = (remark for remark in answer.remarks if remark != STOPPED_REMARK)
     yield from map(_build_remark_note, remarks)
+    yield from map(AnswerNote, _list_next_steps(turn))
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
         yield AnswerNote(f"Searched the web{query_text}")
     if is_stopped:
         yield AnswerNote("Stopped before the end", "stopped")
+
+
+def _list_next_steps(turn: Turn) -> list[str]:
+    """Return what answers the question better, if no language model did."""
+    question = " ".join(turn.question.split())
+    steps = [step for asked, step in _NEXT_STEPS if asked.match(question)]
+    return [] if turn.output.model else steps
 
 
 def _build_remark_note(remark: str) -> AnswerNote:
