@@ -38,7 +38,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "threads",
         ),
         "open": (
-            "Open your editor at a citation, a character or an open question.",
+            "Open your editor at a citation, a mention of a character or an open question.",
             "open",
         ),
         "draft": (

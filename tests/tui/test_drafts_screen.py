@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Static
 
 from lrwr.tui.screens.drafts import DraftsScreen
-from lrwr.tui.widgets.lists import LineList
+from lrwr.tui.widgets.lists import LineList, RowList
 from tests.fakes.paired import (
     paired,
     shown_lines,
@@ -63,7 +63,7 @@ async def test_a_scene_has_its_card_brief_text_and_difference(book: Path) -> Non
     async with a_room(book) as room:
         drafts = DRAFT.format(who="Hob"), DRAFT.format(who="nobody")
         await open_board(room, book, *drafts)
-        assert shown_rows(room)[-1] == "The tide bell  2 proposals"
+        assert "The tide bell  2 proposals" in shown_rows(room)
         assert "people: BrineHob" in shown_lines(room)
         await room.press("b")
         brief = shown_lines(room)
@@ -76,6 +76,32 @@ async def test_a_scene_has_its_card_brief_text_and_difference(book: Path) -> Non
         assert f"+{drafts[1].strip()}" in shown_lines(room)
         await room.press("k")
         assert "people: BrineHob" in shown_lines(room)
+
+
+async def test_the_last_rows_are_about_all_scenes(book: Path) -> None:
+    async with a_room(book) as room:
+        await open_board(room, book, DRAFT.format(who="Hob"))
+        await room.press("slash", *["backspace"] * 4, "enter")
+        rows = shown_rows(room)
+        assert rows[-4:] == [
+            "All scenes",
+            "What the plan leaves open",
+            "Duplicates and orphans",
+            "What became of each draft",
+        ]
+        list_ = paired(room).query_one(RowList)
+        list_.highlighted = len(rows) - 1
+        await room.settle()
+        assert any(line.startswith("ch11-s1/1  ") for line in shown_lines(room))
+        list_.highlighted = len(rows) - 3
+        await room.settle()
+        assert {"Intent", "Sheets", "Scenes"} <= {*shown_lines(room)}
+        before = shown_lines(room)
+        await room.press("b")
+        assert shown_lines(room) == before, "these rows have no brief"
+        list_.highlighted = len(rows) - 2
+        await room.settle()
+        assert "hint" in shown_lines(room)[-1]
 
 
 async def test_findings_of_a_draft_open_at_its_line(book: Path) -> None:

@@ -180,7 +180,7 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
 def _list_next_steps(turn: Turn) -> list[str]:
     """Return what answers the question better, if no language model did."""
     question = " ".join(turn.question.split())
-    steps = [step for asked, step in _NEXT_STEPS if asked.match(question)]
+    steps = [step for pattern, step in _NEXT_STEPS if pattern.match(question)]
     return [] if turn.output.model else steps
 
 

@@ -11,11 +11,13 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from lrwr.app.draft_check import CheckedScene, check_scene, find_draft_subject
-from lrwr.app.draft_decisions import Draft, DraftDesk
+from lrwr.app.draft_decisions import Draft, DraftDesk, LedgerRow
 from lrwr.app.drafts import (
     SceneStatus,
+    ask_plan_questions,
     brief_scene,
     create_board_from_text,
+    find_tidy_hints,
     list_scene_states,
     load_placed_board,
     open_draft_folder,
@@ -32,6 +34,7 @@ from lrwr.app.posts import (
 )
 from lrwr.core.drafting.brief import DEFAULT_BRIEF_TOKENS, Brief
 from lrwr.core.drafting.folder import BOARD_FILE
+from lrwr.core.drafting.plan_questions import PlanQuestion, PlanStep, TidyHint
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.drafts import DraftEntry
 from lrwr.core.model.errors import NotFound
@@ -79,6 +82,38 @@ async def load_draft_board(workspace: "Workspace") -> DraftBoard:
         raise NotFound(str(error), hint=MAKE_HINT) from error
     statuses = await list_scene_states(workspace, folder, board)
     return DraftBoard(tuple(statuses), folder.name_of(BOARD_FILE))
+
+
+async def load_plan_questions(
+    workspace: "Workspace",
+) -> Mapping[PlanStep, Sequence[PlanQuestion]]:
+    """Return what each step of the plan leaves open, as `lrwr draft plan` lists it.
+
+    Raises:
+        NotFound: There is no board.
+    """
+    folder = open_draft_folder(workspace)
+    return {
+        step: await ask_plan_questions(workspace, folder, step) for step in PlanStep
+    }
+
+
+async def load_tidy_hints(workspace: "Workspace") -> Sequence[TidyHint]:
+    """Return duplicates and orphans, as `lrwr draft tidy` lists them.
+
+    Raises:
+        NotFound: There is no board, or nothing was ingested.
+    """
+    return await find_tidy_hints(workspace, open_draft_folder(workspace))
+
+
+async def load_ledger(workspace: "Workspace") -> Sequence[LedgerRow]:
+    """Return what became of each draft, as `lrwr draft ledger` lists it.
+
+    Raises:
+        SettingsProblem: A draft cannot be read.
+    """
+    return await DraftDesk(workspace, open_draft_folder(workspace)).list_ledger()
 
 
 async def make_draft_board(workspace: "Workspace") -> str:

@@ -102,13 +102,13 @@ async def locate_next_mention(
         at = len(text.text) if at <= contents.position.offset and line else at
     pattern = await load_name_pattern(workspace, profile.name)
     if pattern is not None and here < len(parts):
-        found = await find_next_match(
+        mention = await find_next_match(
             workspace, parts, pattern, (here, at - 1), forward=True
         )
-        if found is not None and (found[0], found[1].start) >= (here, at):
-            document = parts[found[0]].document
+        if mention is not None and (mention[0], mention[1].start) >= (here, at):
+            document = parts[mention[0]].document
             text = await workspace.passages.text(document)
-            at_line = text.lines.line_of(found[1].start)
+            at_line = text.lines.line_of(mention[1].start)
             return await locate_document_line(workspace, document, at_line)
     raise NotFound(
         f"{profile.name} is not mentioned after {after}",

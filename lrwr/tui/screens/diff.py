@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -22,6 +23,7 @@ from lrwr.app.presenters.diff import (
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
 from lrwr.app.presenters.watch import describe_shift
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.pipeline.diff import StoryDiff
 from lrwr.pipeline.watch.events import DocumentDelta
@@ -30,6 +32,7 @@ from lrwr.tui.queries.library import compare_manuscript, parse_diff_request
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen, locate_lines
 from lrwr.tui.widgets.lists import ListRow
+from lrwr.tui.widgets.source_views import shorten_place
 
 RECENT_HINT = (
     "Compared with the last ingest. In a git repository, /diff HEAD~1 or"
@@ -42,6 +45,9 @@ LAST_HINT = (
     " /diff yesterday goes further back."
 )
 """Shown below the list if nothing has changed since the last ingest."""
+
+_NAME_COLUMNS = 28
+"""Columns of a file name in the list."""
 
 
 class DiffScreen(MasterDetailScreen[None]):
@@ -99,10 +105,7 @@ class DiffScreen(MasterDetailScreen[None]):
     def _build_rows(self, compared: ManuscriptDiff, before: str) -> Iterator[ListRow]:
         difference = compared.difference
         documents = [
-            self._row(
-                describe_document_change(document),
-                _render_document(document, difference),
-            )
+            self._row(_name_change(document), _render_document(document, difference))
             for document in difference.documents
         ]
         yield from _with_heading("Documents", documents)
@@ -129,6 +132,13 @@ class DiffScreen(MasterDetailScreen[None]):
         key = str(len(self._details))
         self._details[key] = tuple(lines)
         return ListRow(key, name)
+
+
+def _name_change(document: DocumentDelta) -> str:
+    """Return how a document changed, with a file name that leaves room for it."""
+    name = DocumentId(shorten_place(document.document, _NAME_COLUMNS))
+    was = document.was and DocumentId(shorten_place(document.was, _NAME_COLUMNS))
+    return describe_document_change(replace(document, document=name, was=was))
 
 
 def _render_document(

@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from lrwr.app.draft_decisions import LedgerRow
 from lrwr.app.drafts import SceneState, SceneStatus
 from lrwr.app.post_files import StoredPost
 from lrwr.app.presenters.drafts import (
@@ -16,6 +17,7 @@ from lrwr.app.presenters.drafts import (
     describe_state,
     render_card,
     render_checked_scene,
+    render_tidy_hints,
 )
 from lrwr.app.presenters.post_drafts import describe_post
 from lrwr.app.presenters.posts import render_checked_draft
@@ -30,6 +32,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.drafting.board import spell_horizon
 from lrwr.core.drafting.brief import Brief
+from lrwr.core.drafting.plan_questions import PlanQuestion, PlanStep
 from lrwr.tui.actions.screen_keys import DRAFT_ACTIONS, FIND_ACTION, OPEN_ROW_ACTION
 from lrwr.tui.queries.drafts import (
     CheckedStoredPost,
@@ -39,7 +42,10 @@ from lrwr.tui.queries.drafts import (
     check_scene_draft,
     check_stored_post,
     load_draft_board,
+    load_ledger,
+    load_plan_questions,
     load_post_list,
+    load_tidy_hints,
     make_draft_board,
     read_scene_brief,
     read_scene_draft,
@@ -60,8 +66,14 @@ DIFF_TONES: Mapping[str, Tone] = {"+": "good", "-": "bad", "@": "faint"}
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)(?:-\d+)?")
 
 
+PLAN, TIDY, LEDGER = ":plan", ":tidy", ":ledger"
+"""Keys of the rows that are about all scenes; ids of scenes have no colon."""
+
+
 class DraftsScreen(MasterDetailScreen[None]):
-    """Lists the scenes of the board; keys show the brief, check or text of one."""
+    """Lists the scenes of the board, then what is open, untidy and decided; keys show
+    the brief, check or text of a scene.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     DraftsScreen.-beside #master-detail-rows { width: 42%; }
@@ -87,7 +99,13 @@ class DraftsScreen(MasterDetailScreen[None]):
             SettingsProblem: It cannot be read.
         """
         self._board = await self.room.room.service_thread.run(load_draft_board)
-        return list(_build_rows(self._board.statuses))
+        return [
+            *_build_rows(self._board.statuses),
+            ListRow("", "All scenes", heading=True),
+            ListRow(PLAN, "What the plan leaves open"),
+            ListRow(TIDY, "Duplicates and orphans"),
+            ListRow(LEDGER, "What became of each draft"),
+        ]
 
     def first(self) -> str:
         """Return the first scene that is not in the manuscript yet."""
@@ -97,6 +115,8 @@ class DraftsScreen(MasterDetailScreen[None]):
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the card of a scene, or what was asked for last if it is the same."""
+        if key in (PLAN, TIDY, LEDGER):
+            return await self._load_report(key)
         shown, view = self._shown
         if shown != key:
             self._shown, view = (key, CARD), CARD
@@ -112,9 +132,17 @@ class DraftsScreen(MasterDetailScreen[None]):
             return _render_diff(text) if is_diff else _render_text(text)
         return self._render_card(key)
 
+    async def _load_report(self, key: str) -> Iterable[StyledLine]:
+        run = self.room.room.service_thread.run
+        if key == PLAN:
+            return _render_plan(await run(load_plan_questions))
+        if key == TIDY:
+            return render_tidy_hints(await run(load_tidy_hints))
+        return _render_ledger(await run(load_ledger))
+
     def action_show(self, view: str) -> None:
         """Show the "card", "brief", "check", "text" or "diff" of the highlighted scene."""
-        if self.key:
+        if self._status(self.key):
             self._shown = self.key, view
             waiting = "Checking the draft in a copy of the library…"
             text = waiting if view == "check" else self.loading_text
@@ -165,7 +193,7 @@ class DraftsScreen(MasterDetailScreen[None]):
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_reject(self) -> None:
         """Record that the latest draft of the scene is rejected; its file stays."""
-        if scene := self.key:
+        if self._status(scene := self.key):
             run = self.room.room.service_thread.run
             entry = await self.run_guarded(run(lambda w: reject_draft(w, scene)))
             if entry is not None:
@@ -174,7 +202,7 @@ class DraftsScreen(MasterDetailScreen[None]):
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_undo(self) -> None:
         """Remove the file of the accepted draft of the scene; the draft stays."""
-        if scene := self.key:
+        if self._status(scene := self.key):
             run = self.room.room.service_thread.run
             entry = await self.run_guarded(run(lambda w: undo_draft(w, scene)))
             if entry is not None:
@@ -220,6 +248,38 @@ def _build_rows(statuses: Sequence[SceneStatus]) -> Iterator[ListRow]:
         for status in group:
             card, state = status.card, describe_state(status)
             yield ListRow(card.id, card.title, state, (card.id, card.pov))
+
+
+def _render_plan(
+    questions: Mapping[PlanStep, Sequence[PlanQuestion]],
+) -> Iterator[StyledLine]:
+    """Yield the open questions of each step; Enter opens the place of one."""
+    for step, open_questions in questions.items():
+        yield styled_line(StyledText(step.value.capitalize(), "strong"))
+        for question in open_questions:
+            about = StyledText(f"{sanitize_line(question.about)}: ", "strong")
+            place = StyledText(f"  {sanitize_line(question.place)}", "place")
+            line = styled_line(about, sanitize_line(question.text), place, indent=2)
+            match = _PLACE.fullmatch(question.place)
+            yield (
+                locate_line(line, match["file"], int(match["line"])) if match else line
+            )
+        if not open_questions:
+            yield styled_line(StyledText("Nothing is open.", "faint"), indent=2)
+
+
+def _render_ledger(rows: Sequence[LedgerRow]) -> Iterator[StyledLine]:
+    """Yield what became of each draft, who wrote it, and how much still stands."""
+    for row in rows:
+        entry = row.entry
+        stands = "" if row.standing is None else f", {row.standing:.0%} still stands"
+        yield styled_line(
+            StyledText(sanitize_line(entry.key), "strong"),
+            f"  {entry.decision}, by {sanitize_line(entry.model or 'you')}{stands}  ",
+            StyledText(sanitize_line(entry.file), "place"),
+        )
+    if not rows:
+        yield styled_line("There are no drafts.")
 
 
 def _render_brief(brief: Brief) -> Iterator[StyledLine]:

@@ -34,7 +34,7 @@ def shorten_place(place: str, width: int) -> str:
     excess = cell_len(bare) - width
     if excess <= 0:
         return bare
-    name, colon, lines = bare.rpartition(":")
+    name, colon, lines = bare.partition(":")
     middle = len(name) // 2
     start = max(0, middle - excess // 2 - 1)
     return f"{name[:start]}…{name[start + excess + 1 :]}{colon}{lines}"
