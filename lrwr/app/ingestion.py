@@ -168,11 +168,8 @@ def _select_store(workspace: Workspace, limits: IngestLimits) -> "KnowledgeStore
     store = workspace.stores.knowledge
     if limits.source is not None or workspace.settings.records.keeper != "embedded":
         return store
-    passages, texts = (
-        SqlitePassageStore(workspace.database),
-        EarlierTexts(workspace.library),
-    )
-    return HistoryKnowledgeStore(store, passages, texts, workspace.now)
+    passages, library = SqlitePassageStore(workspace.database), workspace.library
+    return HistoryKnowledgeStore(store, passages, EarlierTexts(library), workspace.now)
 
 
 def _is_in_note_folder(document: DocumentId) -> bool:

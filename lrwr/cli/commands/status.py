@@ -82,8 +82,7 @@ def show_overview(context: typer.Context) -> None:
         _show_next_steps(
             output,
             ("lrwr ingest FOLDER", "read your manuscript: .md, .docx and .txt files"),
-            ("lrwr chat", "open the screen; it reads your manuscript, too"),
-            ("lrwr init", "create an lrwr.toml that explains the settings"),
+            ("lrwr chat", "open the screen, which can read it, too"),
             ("lrwr --help", "list all commands"),
         )
         return
