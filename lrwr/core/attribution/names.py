@@ -14,6 +14,8 @@ from lrwr.core.model.text import (
 from lrwr.core.nlp.names.lexicon import NAME_TITLES, is_non_name
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[“\"‘'(*\[]*$")
+_EPITHETS = frozenset({"poor", "dear", "good", "old", "young", "little"})
+"""Words before a name that are no part of it when they begin a sentence."""
 _COMPOUND_NAME = re.compile(r"[A-Z][a-z]+[A-Z]")
 
 
@@ -149,7 +151,8 @@ def _join_name(text: str, run: Sequence[re.Match[str]]) -> str:
 
 def _may_open_name(text: str, word: re.Match[str], name: re.Match[str]) -> bool:
     """Return whether `word`, which begins a sentence, belongs to the name after it."""
-    is_common = normalize_word(word[0]) in STOP_WORDS or is_non_name(word[0])
+    plain = normalize_word(word[0])
+    is_common = plain in STOP_WORDS | _EPITHETS or is_non_name(word[0])
     return word[0][0].isupper() and not is_common and are_adjacent(text, word, name)
 
 

@@ -44,7 +44,7 @@ _COMMENT = re.compile(
     r"|after (?:this|that)|from then on|one (?:may|might|can|could|would)|seem(?:s|ed|ingly)?"
     r"|appear(?:s|ed)?|apparently|perhaps|probably|presumably|plain(?:ly)?|evident(?:ly)?"
     r"|obvious(?:ly)?|as (?:a|the) result|suggests?|impl(?:y|ies)|mean(?:s|t)?"
-    r"|must|contradicts?|contrasts?|confirm(?:s|ed)?|sums? up)\b",
+    r"|must|jokes?|puns?|iron(?:y|ic)|humou?r|satire|comic(?:al)?|metaphors?|contradicts?|contrasts?|confirm(?:s|ed)?|sums? up)\b",
     re.IGNORECASE,
 )
 """Words with which an answer connects, concludes or comments."""
@@ -83,11 +83,7 @@ class _Passages:
         if not words:
             return True
         whole = "\n".join(self.texts)
-        if (
-            find_missing_names(claim, self.allowed_names, cast)
-            or stems & (stem_words(_EVENT_WORDS) - self.question_stems)
-            or _OUTCOME.search(claim)
-        ):
+        if self._tells_something(claim):
             return any(
                 not find_missing_names(claim, f"{text}\n{self.allowed_names}", cast)
                 and 2 * _count_shared(words.values(), text) > len(words)
@@ -98,6 +94,20 @@ class _Passages:
             or _COMMENT.search(claim) is not None
             or _count_shared(words.values(), whole) > 0
         )
+
+    def is_comment(self, sentence: AnswerSentence) -> bool:
+        """Return whether a statement concludes or comments, and tells nothing else."""
+        is_comment = _COMMENT.search(sentence.claim) is not None
+        return is_comment and not self._tells_something(sentence.claim)
+
+    def _tells_something(self, claim: str) -> bool:
+        """Return whether a statement names others than the question, or tells an event or
+        an outcome.
+        """
+        events = stem_words(_EVENT_WORDS) - self.question_stems
+        names = find_missing_names(claim, self.allowed_names, self.story.cast)
+        is_outcome = _OUTCOME.search(claim) is not None
+        return bool(names) or is_outcome or not events.isdisjoint(stem_words(claim))
 
 
 def judge_uncited_claims(
@@ -113,9 +123,8 @@ def judge_uncited_claims(
 
     `shown` are texts that the model had beside the passages that the answer cites. The
     findings of `check_citations` on statements without a number are kept if they name
-    words.
+    words, except on comments.
     """
-    reported = {finding.span for finding in checked.findings if finding.words}
     narrators = (form for forms in story.narrators for form in forms)
     passages = _Passages(
         (*(citation.text for citation in checked.citations), *shown),
@@ -129,7 +138,13 @@ def judge_uncited_claims(
         if not (sentence.numbers or sentence.quotations or sentence.web)
     ]
     spans = {sentence.span for sentence in uncited}
-    others = [f for f in checked.findings if f.words or f.span not in spans]
+    comments = {s.span for s in uncited if passages.is_comment(s)}
+    others = [
+        finding
+        for finding in checked.findings
+        if finding.span not in (comments if finding.words else spans)
+    ]
+    reported = {finding.span for finding in others}
     claims = [
         CitationFinding(sentence.span)
         for sentence in uncited
