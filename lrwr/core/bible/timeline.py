@@ -93,7 +93,7 @@ _OF_COUPLES = frozenset({_K.LOVED, _K.PROPOSED, _K.ENGAGED, _K.MARRIED, _K.REFUS
 """Kinds of events between two people who are not closely related."""
 _OF_LOVERS = frozenset({_K.LOVED, _K.PROPOSED, _K.REFUSED})
 """Kinds of events of which dialogue says nothing unless both who talk are known."""
-_GRAVE_IF_NARRATED = frozenset({_K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
+_GRAVE_IF_NARRATED = frozenset({_K.MARRIED, _K.WOUNDED, _K.ACCIDENT, _K.TAKEN})
 """Kinds of which speech says too little if it names nobody."""
 
 

@@ -52,3 +52,9 @@ def test_dialogue_about_an_event_that_was_told_is_not_listed_again() -> None:
 def test_a_chance_meeting_of_people_known_from_earlier_chapters_is_not_listed() -> None:
     assert told_events(event_details(LifeEventKind.MET, "Nell", "Corin")) == []
     assert told_events(event_details(LifeEventKind.FOUGHT, "Nell", "Corin"))
+
+
+def test_a_wedding_that_the_narration_tells_is_listed_without_names() -> None:
+    details = event_details(LifeEventKind.MARRIED)
+    assert told_events(details) == [()]
+    assert told_events((*details, ("told", "yes"))) == []

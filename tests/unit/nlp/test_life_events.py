@@ -46,6 +46,14 @@ def kinds(text: str) -> list[str]:
         ("Mrs. Gannet signed the deed.", LifeEventKind.SIGNED),
         ("Mrs. Gannet adopted Hob.", LifeEventKind.ADOPTED),
         ("Corin fell in love with Nell.", LifeEventKind.LOVED),
+        ("That winter the wet had brought on a fever.", LifeEventKind.WOUNDED),
+        ("Nell caught the measles.", LifeEventKind.WOUNDED),
+        ("It was a very proper wedding.", LifeEventKind.MARRIED),
+        ("By June the ceremony had taken place.", LifeEventKind.MARRIED),
+        ("Since the death of Hob Gannet the mill stood empty.", LifeEventKind.DIED),
+        ("Nell had left her husband's house: all Thole knew.", LifeEventKind.ELOPED),
+        ("Nell and Hob returned home in March.", LifeEventKind.ARRIVED),
+        ("Nell set out early for the fair.", LifeEventKind.LEFT),
         ("“I arrest you,” said Hob.", LifeEventKind.ARRESTED),
         ("In March came the death of Mr. Vale.", LifeEventKind.DIED),
         ("The old Mrs. Gannet was no more.", LifeEventKind.DIED),
@@ -383,3 +391,22 @@ def test_who_speaks_afterwards_is_not_the_one_whom_a_pronoun_tells_to_be_dead() 
     for tag in ("“Come,” said Corin.", "Corin said, “Come.”"):
         assert events(text.format(tag), ("Corin",)) == []
     assert events(text.format("“Corin!” said Nell."), ("Corin", "Nell"))
+
+
+def test_whoever_loses_a_relative_is_not_the_dead() -> None:
+    (fact,) = events("In June Nell lost her father.")
+    assert fact.detail("kind") == LifeEventKind.DIED
+    assert not list(fact.all_details("involved"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When Nell was married she moved.",
+        "“No,” she returned, “I will not.”",
+        "Hob was seized with a violent fit of coughing.",
+        "Nell came since the death of Hob's father.",
+    ],
+)
+def test_a_time_clause_a_tag_and_a_cough_are_no_events(text: str) -> None:
+    assert kinds(text) == []

@@ -99,9 +99,12 @@ _TIME = re.compile(
 
 
 _WHEN = re.compile(r"\b(?:when|after|before|till|until|once|if)\b", re.I)
+_TIME_OF_WEDDING = re.compile(
+    r"\b(?:when|after|before|till|until|once|if)\b(?! I\b)[^,;]{0,40}$", re.I
+)
 _KILLS = re.compile(
     r"(?:murdered|killed|strangled|drowned|poisoned|slew|slain|found) (?!(?:him|her|them)sel)|"
-    r"committed the murder"
+    r"committed the murder|(?:(?:had|has|have) )?lost (?:his|her|their|both)"
 )
 
 
@@ -117,7 +120,9 @@ def hide_parentheses(words: str) -> str:
 
 
 def is_killing(phrase: str) -> bool:
-    """Return whether the subject of `phrase` kills somebody, or finds somebody dead."""
+    """Return whether the subject of `phrase` kills somebody, finds somebody dead or
+    loses a relative.
+    """
     return bool(_KILLS.match(phrase))
 
 
@@ -161,6 +166,8 @@ def _is_everyday(kind: LifeEventKind, words: str, match: re.Match[str]) -> bool:
     phrase = match.group()
     if kind is _K.ENGAGED:
         return bool(_BUSY.search(words))
+    if kind is _K.MARRIED:
+        return bool(_TIME_OF_WEDDING.search(words[: match.start()]))
     if kind is _K.MET and phrase.startswith("met"):
         return bool(_CASUALLY.search(words, match.start()))
     if kind is _K.LEFT and phrase == "ran away":

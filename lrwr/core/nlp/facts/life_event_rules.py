@@ -56,7 +56,7 @@ LIFE_EVENT_RULES = (
     # Death
     LifeEventRule(
         _K.DIED,
-        "died expired perished drowned hanged murdered killed dead lifeless suicide motionless more",
+        "died expired perished drowned hanged murdered killed dead lifeless suicide motionless more lost",
         r"died(?! (?:to |the death|of laughing|away|down|out|upon|on h\w+ lips))|expired|perished|"
         r"breathed h\w+ last|ceased to (?:breathe|live)|"
         r"(?:is|are|was|were|been|lay|lying|fell|fell back|dropped|found) (?:\w+ly |quite |already |stone |stone-)?"
@@ -67,7 +67,7 @@ LIFE_EVENT_RULES = (
         rf"(?:murdered|killed|strangled|drowned|poisoned|slew|slain) {_PERSON}|"
         rf"fell back motionless|found {_PERSON} (?:lying |quite )*(?:dead|murdered)|"
         r"committed (?:suicide|the murder)|put an end to (?:himself|herself|h\w+ life)|"
-        r"took h(?:is|er) own life",
+        r"took h(?:is|er) own life|(?:(?:had|has|have) )?lost (?:his|her|their|both (?:his|her)) (?:only |eldest |youngest |elder |dear |first |own |little )*(?:father|mother|parents|wife|husband|brother|sister|son|daughter|child|baby)(?=[.,;!]| (?:when|in (?:the|a)|at|early|by|to|some|a few|last|soon|before|after)\b)",
         spoken=True,
     ),
     LifeEventRule(
@@ -83,7 +83,8 @@ LIFE_EVENT_RULES = (
         rf"(?:was|were|followed by|came|(?:news|tidings|intelligence|account|announcement) of) the (?:\w+ )?death of {_NAMED}|"
         rf"the (?:\w+ )?death of {_NAMED},? (?:which )?(?:happened|took place|occurred|followed|was announced|made|left|put)|"
         rf"(?:news|tidings|intelligence|account) of {_NAMED}'s? death|"
-        rf"{_NAMED}'s? (?:\w+ )?death (?:happened|took place|occurred|followed|was announced)",
+        rf"{_NAMED}'s? (?:\w+ )?death (?:happened|took place|occurred|followed|was announced)|"
+        rf"(?:[Oo]n|[Uu]pon|[Aa]fter|[Ss]ince|[Bb]y|[Bb]efore) the (?:\w+ )?death of {_NAMED}(?=[.,;]| [a-z])|brought on (?:\w+ and |[\w ]{{0,20}})?death\b",
         impersonal=True,
     ),
     LifeEventRule(
@@ -105,7 +106,7 @@ LIFE_EVENT_RULES = (
         _K.MARRIED,
         "married wedded became become wife husband united altar",
         rf"(?:became|become) (?:the )?(?:wife|husband|bride) of {_PERSON}|became (?:his|[A-Z]\w+(?: [A-Z]\w+)*'s?) wife|"
-        rf"(?:was|were) (?:\w+ly )?united (?:in marriage )?to {_NAMED}|led {_PERSON} to the altar|"
+        rf"(?:was|were) (?:\w+ly )?united (?:in marriage )?to {_NAMED}|led {_PERSON} to the altar|made (?:man and wife|h\w+ (?:his )?wife(?=[.,;]))|"
         rf"(?:was|were|is|are|got|been) (?:\w+ly |lately |just |already )?married(?! (?:man|woman|men|women|life|state|people|couple|lad))|"
         rf"(?:had|has|have) (?:\w+ly |just |already )?married(?: {_PERSON}(?! to\b)|(?=[,.;!]))|married {_PERSON}(?! to\b)|wedded {_PERSON}|"
         rf"'s married {_PERSON}",
@@ -115,8 +116,8 @@ LIFE_EVENT_RULES = (
         _K.MARRIED,
         "wedding marriage ceremony nuptials hands married",
         r"[Tt]here (?:was|were) married(?= [A-Z]| in\b| at\b|,)|"
-        r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:took place|was (?:celebrated|performed|solemni[sz]ed))|"
-        r"join(?:ed)? the hands of [A-Z]\w+",
+        r"(?:the |their |h\w+ )?(?:wedding|marriage|ceremony|nuptials) (?:of [\w. ]+ )?(?:(?:took|had taken) place|was (?:celebrated|performed|solemni[sz]ed))|"
+        r"join(?:ed)? the hands of [A-Z]\w+|[Ii]t was an? (?:\w+,? )*(?:wedding|marriage)(?=[.,;:])",
         impersonal=True,
     ),
     LifeEventRule(
@@ -145,7 +146,7 @@ LIFE_EVENT_RULES = (
         _K.ELOPED,
         "established scotland gretna husband wife",
         rf"established under h\w+ protection|gone to (?:Scotland|Gretna Green) with {_PERSON}|"
-        r"(?<!dying, )(?<!died, )(?<!died and )(?:quitted|left) (?:her|his) (?:husband|wife)(?:'s (?:house|roof))?(?: with\b|(?=[.;])|(?=,(?! and)))",
+        r"(?<!dying, )(?<!died, )(?<!died and )(?:quitted|left) (?:her|his) (?:husband|wife)(?:'s (?:house|roof))?(?: with\b|(?=[.;:])|(?=,(?! and)))",
         impersonal=True,
         spoken=True,
     ),
@@ -197,7 +198,7 @@ LIFE_EVENT_RULES = (
         r"(?:making|made) (?:violent |actual )?love to (?:her|him|[A-Z]\w+)|(?:made|renewed|repeated) (?:\w+ )?(?:an offer of (?:marriage|h\w+ hand)|(?:a )?proposals? of marriage)|"
         rf"(?:asked|begged|implored|entreated|besought|urged|wanted) {_PERSON} to (?:marry|be h\w+ wife|become h\w+ wife)|"
         rf"asked (?:for )?(?:h\w+|[A-Z][\w.]+'s) hand(?! (?:in|and))|offered {_PERSON} (?:his|her) hand (?:in marriage|and (?:heart|fortune))|offered himself to {_PERSON}|"
-        r"offering (?:himself|(?:her )?h\w+ (?:hand|heart))(?=,| and| to)",
+        r"offering (?:himself|(?:her )?h\w+ (?:hand|heart))(?=,| and| to)|(?:made|making) (?:her|him|[A-Z]\w+) (?:an offer|a proposal|proposals)(?=[.,;!]| of marriage)|(?:(?:had|has) )?offered (?:her )?(?:marriage|h\w+ hand (?:to|in))",
     ),
     LifeEventRule(
         _K.REFUSED,
@@ -235,6 +236,7 @@ LIFE_EVENT_RULES = (
         _K.ARRIVED,
         "arrived returned came come descended landed alighted punctual received welcomed ushered descended got home back",
         r"(?:arrived(?: (?:at|in|from) (?:the (?:house|village|town|city|inn|castle|island|farm|cottage|station|workhouse)|home|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|(?=[.;!]| (?:at last|the next|that|on (?:\w+day|the)|late|early)))|"
+        r"(?:returned|came|come) (?:back )?home(?=[.,;!]| (?:again|safely|alone|for good|for the|from|in (?:the )?[A-Z]|on|early|late|that|the next))|"
         r"(?:returned|came|come|gone) (?:back )?(?:home (?:after|at last)|to (?:London|town|the (?:house|village|city|town|island|castle|farm)))|"
         r"(?:returned|came|come|came back|come back) (?:from|to) (?!God|Heaven|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w-]+(?!['\w]|[\w']* (?:and|said|with|for|at))|"
         r"reached (?:London|the (?:village|town|city|island|castle)|(?!God|Mr|Mrs|Miss|Dr|Sir|Lady|Lord|Captain|Colonel)[A-Z][\w'-]+)|"
@@ -246,9 +248,9 @@ LIFE_EVENT_RULES = (
         _K.LEFT,
         "went departure left departed fled escaped sailed quitted farewell away abandoned deserted set started bade leave drove",
         rf"left (?:(?!Mr|Mrs|Miss|Dr|Sir|Lady|(?:his|her|their) (?:at|in|on|for|with|alone)\b){_PLACE}(?<!the house)(?<!his house)(?<!her house)(?<!my house)(?<!the place)(?! (?:hand|arm|side|open|alone|to|no|him|her|behind|in|with|but)\b)|England|{_PERSON} for (?:ever|good))|"
-        rf"left for {_PLACE}|(?:set out|set off|departed|sailed|embarked)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
+        rf"left for {_PLACE}|(?:set out|set off|departed|sailed|embarked|started)(?: \w+)? (?:for (?:the |his |her )?[A-Z]\w+|on (?:h\w+|their) (?:journey|voyage)|to (?=[A-Z]\w+))|"
         r"fled(?: (?:from|to|away|into)|(?=[.,;]))|(?:ran|had run|has run|rode|drove|driven) away(?=[.;!]| (?:from|with|together))|"
-        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|went (?:abroad|to sea)|took (?:his|her|their) departure(?=[.,;]| for)|"
+        rf"gone off(?: to| with)|(?:took|taken) (?:\w+ )?leave of [A-Z]\w+|went (?:abroad|to sea)|(?:set out|set off|departed)(?= (?:early|the next|on \w+day|at (?:daybreak|dawn)|that (?:day|night|morning)))|took (?:his|her|their) departure(?=[.,;]| for)|"
         rf"(?:bade|bid) [A-Z]\w+ (?:farewell|good-bye|goodbye|adieu)|quitted (?:(?!the room|the house|the cottage|the inn){_PLACE})|"
         rf"made (?:his|her|their) escape|escaped from {_PLACE}|deserted {_PERSON}|"
         r"(?:is|are|'s) off(?= (?:to|for) [A-Z]\w+)|were to set out",
@@ -280,20 +282,21 @@ LIFE_EVENT_RULES = (
     # Harm
     LifeEventRule(
         _K.WOUNDED,
-        "wounded shot stabbed injured ill fever fainted swooned bitten crippled bleeding hurt unconscious hit senseless fired swoon knife convulsions unwell cold broke run struck",
+        "bed caught seized laid measles small-pox smallpox wounded shot stabbed injured ill fever fainted swooned bitten crippled bleeding hurt unconscious hit senseless fired swoon knife convulsions unwell cold broke run struck",
         rf"(?:was|were|been|is) (?:\w+ly |mortally )?(?:wounded|shot|stabbed|injured(?= (?:in|by|at)\b|[.;])|badly hurt|hit by|bitten|crippled|run over)|"
         rf"(?:wounded|shot|stabbed) (?!each|one|them){_PERSON}|(?:fired at|shot at|struck down|struck at|dug the \w+ into) ?{_PERSON}?|"
         r"(?:fell|fallen|was taken|were taken|became|had been taken|lay|is|was) (?:\w+ly |very |seriously )?(?:ill|sick)(?! \w+ed\b)(?! (?:at ease|will|of(?! an? )|used|humou?r|judged|satisfied|with (?:fear|envy)))|"
         r"(?:was|is|were) (?:in|seized with|attacked by|down with|in the first stage of) (?:\w+ )?(?:\w+ )?(?:a )?(?:high |violent |raging |dangerous |burning )+(?:and \w+ )?fever|"
         rf"(?:is|was) (?:\w+ly |very )?(?:ill|unwell) (?:at [A-Z]\w+|in bed)|find (?:myself|herself|himself) (?:very |quite )?(?:unwell|ill)|"
         r"lost (?:his|her) (?:senses|consciousness)|stabbed (?:at|again)|"
-        r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)",
+        r"broke (?:his|her) (?:leg|arm|neck|ankle|collar-bone)|took to (?:his|her) bed(?=[.,;]| (?:and|with))|"
+        r"caught (?:a|the) (?:\w+ )*(?:fever|cold(?= that| which)|small-?pox|measles)|(?:was|were|been) (?:\w+ )?(?:(?:seized with|struck down by) (?:an? )?(?:\w+ )*(?:fever|illness|paralysis|apoplexy|cholera|plague)|laid up with)",
         spoken=True,
     ),
     LifeEventRule(
         _K.WOUNDED,
-        "convulsions shot",
-        r"agitated by (?:\w+ )*convulsions|(?:was|were) in (?:\w+ )?convulsions",
+        "convulsions shot fever illness stroke apoplexy attack",
+        r"(?:had )?brought on (?:a |an )?(?:\w+ )*(?:fever|illness|stroke|apoplexy|attack)|agitated by (?:\w+ )*convulsions|(?:was|were) in (?:\w+ )?convulsions",
         impersonal=True,
     ),
     LifeEventRule(
