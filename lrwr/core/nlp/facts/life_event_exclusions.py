@@ -104,7 +104,7 @@ _TIME_OF_WEDDING = re.compile(
 )
 _KILLS = re.compile(
     r"(?:murdered|killed|strangled|drowned|poisoned|slew|slain|found) (?!(?:him|her|them)sel)|"
-    r"committed the murder|(?:(?:had|has|have) )?lost (?:his|her|their|both)"
+    r"committed the murder"
 )
 
 
@@ -119,10 +119,16 @@ def hide_parentheses(words: str) -> str:
     return _PARENTHESIS.sub(lambda match: " " * len(match.group()), words)
 
 
+_LOSES = re.compile(r"(?:(?:had|has|have) )?lost (?:his|her|their|both)")
+
+
+def is_loss(phrase: str) -> bool:
+    """Return whether `phrase` says that a relative of its subject died."""
+    return bool(_LOSES.match(phrase))
+
+
 def is_killing(phrase: str) -> bool:
-    """Return whether the subject of `phrase` kills somebody, finds somebody dead or
-    loses a relative.
-    """
+    """Return whether the subject of `phrase` kills somebody, or finds somebody dead."""
     return bool(_KILLS.match(phrase))
 
 

@@ -24,6 +24,7 @@ from lrwr.core.nlp.facts.life_event_exclusions import (
     hide_parentheses,
     is_figure_or_routine,
     is_killing,
+    is_loss,
 )
 from lrwr.core.nlp.facts.life_event_rules import (
     LIFE_EVENT_RULES,
@@ -356,7 +357,7 @@ def _list_people(
     rest = _REST_OF_NAME.match(words, match.end())
     end = rest.end() if rest else match.end()
     objects = tracker.list_objects(words, match.start(), end, pronouns=not spoken)
-    if not objects and is_killing(match.group()):
+    if is_loss(match.group()) or (not objects and is_killing(match.group())):
         return ()  # the subject is not who is dead
     return tuple(dict.fromkeys((*names, *objects)))
 
