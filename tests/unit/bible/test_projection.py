@@ -254,7 +254,8 @@ def test_events_know_whom_they_concern() -> None:
 @pytest.mark.parametrize(
     ("kind", "involved", "is_listed"),
     [
-        (LifeEventKind.MARRIED, (), False),
+        (LifeEventKind.ENGAGED, (), False),
+        (LifeEventKind.MARRIED, (), True),
         (LifeEventKind.MARRIED, ("Corin Vale",), True),
         (LifeEventKind.DIED, (), True),
     ],
