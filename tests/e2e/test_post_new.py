@@ -364,19 +364,26 @@ def test_what_rules_flag_is_revised_while_the_checker_judges_the_rest(
     with_model: Terminal, server: ModelServer, writer: PostWriter
 ) -> None:
     writer.sentences = ({"text": "There were 4,799 lanterns.", "facts": [1]},)
+    writer.revised = "It sat in the middle of the room."
     revising, was_revising = Event(), []
 
     def answer(asked: Asked) -> str:
+        reply = writer.answer(asked)
         if asked.shape == "Sentences":
             revising.set()
         elif asked.shape == "Statements":
             was_revising.append(revising.wait(10))
-        return writer.answer(asked)
+            if len(was_revising) == 1:  # the checker flags a sentence, too
+                reply = reply.replace("supported", "absent", 1)
+        return reply
 
     server.answering(answer)
     (row,) = draft(with_model, *THREAD, "--json").json["drafts"]
-    assert was_revising == [True]
-    assert [revision["after"] for revision in row["revisions"]] == [""]
+    assert was_revising == [True, True]
+    assert len(row["revisions"]) == 2
+    assert {revision["after"] for revision in row["revisions"]} == {writer.revised}
+    shapes = writer.shapes()
+    assert shapes.count("Sentences") == shapes.count("Statements") == 2
 
 
 def test_a_model_that_hangs_is_given_up(

@@ -378,8 +378,8 @@ def _build_check_parts(
 
 
 async def _revise(state: PostState, dependencies: PostDependencies) -> PostState:
-    """Let the model revise what its check flagged, too, while the sentences revised
-    before are checked; check these as well, and assemble.
+    """Let the model revise what the checker flagged, too, check all revised sentences,
+    and assemble.
     """
     request = state["request"]
     check, pack, remarks = state["check"], state["pack"], list(state["remarks"])
@@ -387,17 +387,11 @@ async def _revise(state: PostState, dependencies: PostDependencies) -> PostState
         remarks.append(f"Not everything was checked. {check.stopped}")
     if not state["drafts"]:
         return {"output": PostResult(pack, remarks=tuple(remarks))}
-    parts, first = _build_check_parts(state, dependencies), state["revised"]
-    flagged = check.flagged[len(first) :]
-    async with asyncio.TaskGroup() as group:
-        checking = group.create_task(check_draft_sentences(first, pack, parts))
-        revising = group.create_task(
-            _request_revisions(state, dependencies, flagged, remarks)
-        )
-    again = checking.result() + await check_draft_sentences(
-        revising.result(), pack, parts
-    )
-    revised = [*first, *revising.result()]
+    flagged = check.flagged[len(state["revised"]) :]
+    more = await _request_revisions(state, dependencies, flagged, remarks)
+    revised = [*state["revised"], *more]
+    parts = _build_check_parts(state, dependencies)
+    again = await check_draft_sentences(revised, pack, parts)
     posts, pack = await _apply_revisions(state, dependencies, revised, again)
     posts = [post for post in posts if post.draft.sentences]
     if not posts:
