@@ -40,6 +40,8 @@ def present(*scenes: str, narrator: str = "") -> list[frozenset[str]]:
         "The door opened, and Hob led Nell to the fire.\n",
         "Nell and Hob walked to the mill.\n",
         "“Hob sleeps late, and so did his father,” said Nell.\n",
+        "By her aunt, Nell was received with kindness. Hob sat near Nell.\n",
+        "Hob took Nell's hand. He felt Nell's tears.\n",
     ],
 )
 def test_who_acts_or_speaks_is_present(text: str) -> None:
@@ -53,6 +55,9 @@ def test_who_acts_or_speaks_is_present(text: str) -> None:
         "Hob sat down. “Nell is in Thole,” said Hob.\n",
         "Hob remembered how Nell laughed.\n",
         "Hob opened Nell's letter.\n",
+        "Hob looked at a sketch, sent from Thole years ago by Nell.\n",
+        "As to Nell, Hob had no fear. All that related to Nell was settled.\n",
+        "Hob had a letter. He read: “My dear Nell, I am well. Yours truly, Corin.”\n",
         "Hob waited. Neither Nell nor Corin was there.\n",
         "Hob wondered. If Nell recovered, it would all be well again.\n",
         "Hob sat. Nell away and Mags away, he had the house. He looked for Nell.\n",

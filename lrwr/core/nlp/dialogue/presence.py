@@ -58,7 +58,7 @@ _VERB_AFTER = LazyPattern(
 _KIND_WORDS = r"(?: the| his| her| my| poor| dear| old| little| young)*"
 _TOPIC_BEFORE = LazyPattern(
     r"\b(?:[Oo]f|[Aa]bout|[Ff]or|from|concerning|respecting|[Ll]ike|than|[Ww]ithout|except|"
-    r"regarding|[Uu]ntil|[Ss]ince|dear|[Pp]oor|against|[Aa]s|[Ii]f|[Ww]hether|unless|[Tt]ill|"
+    r"regarding|what|[Uu]ntil|[Ss]ince|dear|[Pp]oor|against|[Aa]s|[Ii]f|[Ww]hether|unless|[Tt]ill|"
     rf"nor|[Nn]either|(?:not|never) (?:seen|met|found)){_KIND_WORDS} $"
 )
 _COMPANION_BEFORE = LazyPattern(
@@ -67,13 +67,39 @@ _COMPANION_BEFORE = LazyPattern(
 )
 # What is said, written, felt or asked of somebody: "an enquiry after Nell"
 _REGARD_BEFORE = LazyPattern(
-    r"\b(?:regards?|respects?|enquir\w+|inquir\w+|ask(?:ed|ing)? after|wonder\w*|surprise|"
+    r"\b(?:[Aa]s|relat(?:e|ed|es|ing)|kindred|regards?|respects?|enquir\w+|inquir\w+|ask(?:ed|ing)? after|wonder\w*|surprise|"
     r"letters?|notes?|wr(?:o|i)te|writing|written|correspond\w*|attach\w*|alluded?|"
     r"allusions?|alluding|refer(?:red|ring|ence|ences)?|indifferen\w*|gratitude|grateful|"
     r"unjust|just|justice|superior\w*|inferior\w*|engaged|engagement|betrothed|marri\w+|"
     r"resemblance|likeness|conversations?|acquaint\w*|quarrel\w*|angry|in love|"
     r"compar\w+|belong\w*|due|owed?|owing|superseded?)(?: \w+)? (?:to|at|after|with|on|upon)"
     rf"{_KIND_WORDS} $"
+)
+# "A sketch, sent years ago by Nell", "a note from her"
+_MADE_BY_BEFORE = LazyPattern(
+    r"\b(?:sent|drawn|painted|written|made|given|composed|bequeathed|worked|signed|sketch\w*|"
+    rf"portrait|picture|letter|note|verses|gift|present)\b[^.;:\x01]{{0,45}}? by{_KIND_WORDS} $"
+)
+# What others do to somebody who is there: "Nell was received with kindness"
+_GREETED_AFTER = LazyPattern(
+    r" (?:\w+ly |then |at once |soon |again )?(?:received|greeted|welcomed|embraced|kissed|"
+    r"introduced|led|seated|placed|ushered|surrounded|handed|helped|carried|lifted|assisted|"
+    r"dragged|pushed|stationed|joined|summoned|called in|shown in|shown into)\b"
+)
+# "Nell's hand", "Nell's presence": who has them is there
+_OWN_AFTER = LazyPattern(
+    r"['’]s (?:\w+ )?(?:hands?|face|eyes?|arms?|lips|cheeks?|brow|shoulders?|voice|"
+    r"presence|smiles?|sighs?|sobs?|tears|countenance|knees?|lap|glance)\b"
+)
+_LETTER_WORDS = re.compile(
+    r"\bI (?:write|am writing|have written|take up my pen)\b|\b[Yy]ours (?:ever|truly|affectionately|"
+    r"sincerely|faithfully|etc|always)\b|\bYours,|\bP\. ?S\."
+)
+_GREETING = re.compile(
+    r"[“\"‘']?\s*(?:My )?(?:dear|dearest|Dear|Dearest) [A-Z][\w .]{1,30}[,:—-]"
+)
+_LETTER_BEFORE = re.compile(
+    r"\b(?:letters?|notes?|epistle|lines|wrote|written|telegram|read|post)\b[^“”\"]{0,250}$"
 )
 # Thought, memory and report in the same clause
 _REPORT_BEFORE = LazyPattern(
@@ -157,7 +183,7 @@ def find_present_characters(
     starts = [scene[0].start if scene else len(text) for scene in scenes]
     signs: list[dict[str, Counter[str]]] = [{} for _ in scenes]
     narration = _mask_quotations(text, quotations)
-    for name, sign, at in _iter_signs(narration, mentions, quotations):
+    for name, sign, at in _iter_signs(text, narration, mentions, quotations):
         index = bisect_right(starts, at) - 1
         if index >= 0:
             signs[index].setdefault(name, Counter())[sign] += 1
@@ -200,11 +226,16 @@ def _is_present(signs: Counter[str], length: int) -> bool:
 
 
 def _iter_signs(
-    narration: str, mentions: Iterable[Mention], quotations: Iterable[Quotation]
+    text: str,
+    narration: str,
+    mentions: Iterable[Mention],
+    quotations: Iterable[Quotation],
 ) -> Iterator[tuple[str, str, int]]:
     """Yield (name, sign, offset in the text)."""
     for quotation in quotations:
         at = quotation.spans[0].start
+        if _is_letter(text, quotation):
+            continue
         if quotation.speaker:
             is_sure = quotation.certainty is not Certainty.PROBABLE
             yield quotation.speaker, "says" if is_sure else "may_say", at
@@ -220,6 +251,16 @@ def _iter_signs(
         yield mention.who, _classify_mention(narration, mention.span), at
 
 
+def _is_letter(text: str, quotation: Quotation) -> bool:
+    """Return whether a quotation is a letter: who wrote it is elsewhere."""
+    spans = quotation.spans
+    words = text[spans[0].start : spans[-1].end]
+    if _LETTER_WORDS.search(words):
+        return True
+    before = text[max(0, spans[0].start - 300) : spans[0].start]
+    return bool(_GREETING.match(words) and _LETTER_BEFORE.search(before))
+
+
 def _classify_mention(narration: str, span: Span) -> str:
     """Return the sign that a name at `span` of the narration gives."""
     after = narration[span.end : span.end + _REACH]
@@ -227,7 +268,7 @@ def _classify_mention(narration: str, span: Span) -> str:
     if _DEATH_AFTER.match(after, 0):
         return "absent"
     if after[:2] in ("'s", "’s") or _TOPIC_BEFORE.search(before):
-        return "topic"
+        return "beside" if _owns_what_is_seen(before, after) else "topic"
     if _ABSENT_AFTER.match(after, 0) or _LATE_BEFORE.search(before):
         return "absent"
     if _TAG_BEFORE.search(before):
@@ -235,14 +276,24 @@ def _classify_mention(narration: str, span: Span) -> str:
     if _REPORT_BEFORE.search(before):
         return "reported"
     if _COMPANION_BEFORE.search(before):
-        return "topic" if _REGARD_BEFORE.search(before) else "beside"
+        is_topic = _REGARD_BEFORE.search(before) or _MADE_BY_BEFORE.search(before)
+        return "topic" if is_topic else "beside"
     match = _VERB_AFTER.match(after, 0)
     if match and _OBJECT_BEFORE.search(before):
         return "object"
     return _classify_verb(match["verb"], after[match.end() :]) if match else "object"
 
 
+def _owns_what_is_seen(before: str, after: str) -> bool:
+    """Return whether a name stands in "Nell's hand", which is not only spoken of."""
+    is_seen = bool(_OWN_AFTER.match(after, 0))
+    spoken_of = _TOPIC_BEFORE.search(before) or _REPORT_BEFORE.search(before)
+    return is_seen and not spoken_of
+
+
 def _classify_verb(verb: str, after: str) -> str:
+    if verb in ("was", "were") and _GREETED_AFTER.match(after, 0):
+        return "acts"
     if verb == "had" and _PARTICIPLE_AFTER.match(after, 0):
         return "before"
     if verb in _STATES or verb in _MODALS:
