@@ -29,7 +29,7 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     SqliteLexicalIndex,
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
-from lrwr.core.chat.nodes import parse_canon_command
+from lrwr.core.bible.gaps import parse_canon_command
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.choices import Pipeline
 from lrwr.core.model.errors import LrwrError, SettingsProblem

@@ -36,9 +36,9 @@ from lrwr.cli.runtime.services import (
     select_text,
     warn_of_outdated_files,
 )
+from lrwr.core.bible.gaps import parse_canon_command
 from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.history import estimate_history_tokens
-from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.choices import AnswerMode
 from lrwr.core.model.errors import SettingsProblem

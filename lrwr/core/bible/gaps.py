@@ -1,11 +1,12 @@
 """Collects the gaps of a story: what the text leaves undefined, and what the user
-decided about it.
+decided about it. Parses `canon:` statements, by which the user answers them.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lrwr.core.bible.name_lookup import match_people
 from lrwr.core.bible.profiles import (
     SourcedFact,
     VisibleFacts,
@@ -14,6 +15,7 @@ from lrwr.core.bible.profiles import (
     normalize_value,
 )
 from lrwr.core.bible.values import (
+    Bible,
     BibleClaim,
     Gap,
     GapState,
@@ -21,8 +23,10 @@ from lrwr.core.bible.values import (
     assign_short_ids,
     find_by_id_prefix,
 )
+from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
@@ -31,6 +35,21 @@ from lrwr.core.model.facts import (
     FactAbout,
 )
 from lrwr.core.model.turns import GapFlag
+
+_CANON_COMMAND = re.compile(
+    r"\s*canon(?:\s+(?P<id>[a-z]{4,12}))?\s*:\s*(?P<said>.*)", re.I | re.S
+)
+_ATTRIBUTE_STATEMENT = re.compile(
+    r"(?P<about>[^\W\d_][^.!?:;\n]{0,78}?)(?:['’]s|(?<=s)['’])\s+"
+    r"(?P<attribute>[^.!?:;,\n]{1,80}?)\s+(?:is|are|was|were)\s+(?P<answer>\S.*)",
+    re.S,
+)
+"""A statement about an attribute: "Nell's coat is blue"."""
+
+_CANON_HINT = (
+    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of an"
+    " open question from `lrwr gaps`, as in `canon bdfk: blue`."
+)
 
 GapKey = tuple[str, str]
 """Normalized name in the whole cast, and normalized attribute."""
@@ -318,3 +337,92 @@ def find_asked_attribute(text: str) -> str:
                 case colour:
                     return f"{thing.removesuffix('s')} {colour}"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CanonCommand:
+    """A command of the user that defines something: `canon: text` or `canon id: text`.
+
+    `text` is the definition. `id` is that of the gap that it answers, empty for none.
+    """
+
+    text: str
+    id: str = ""
+
+
+def parse_canon_command(text: str) -> CanonCommand | None:
+    """Parse `canon: text` or `canon id: text`; None if `text` is no such command.
+
+    The id is converted to lower case. The text of the result may be empty.
+    """
+    match = _CANON_COMMAND.fullmatch(text)
+    if match is None:
+        return None
+    return CanonCommand(" ".join(match["said"].split()), (match["id"] or "").lower())
+
+
+def build_gap_answer(
+    canon_command: CanonCommand, bible: Bible, last_gaps: Sequence[GapFlag]
+) -> GapAnswered:
+    """Return the decision that `canon_command` states.
+
+    It answers the gap with the given id. Without id, it defines the attribute of a
+    known character that a statement such as "Nell's coat is blue" names; or else
+    answers the only gap in `last_gaps`, the gaps of the previous answer.
+
+    Raises:
+        NotFound: There is no text, no gap with that id, or it is unclear what the text
+            defines.
+    """
+    if not canon_command.text:
+        raise NotFound("There is no statement after `canon:`", hint=_CANON_HINT)
+    if canon_command.id:
+        gap = find_gap_by_id(canon_command.id, bible.gaps)
+        return GapAnswered(gap.asked.about, gap.asked.attribute, canon_command.text)
+    match = _ATTRIBUTE_STATEMENT.fullmatch(canon_command.text)
+    people = match_people(match["about"], bible) if match else ()
+    if match and len(people) == 1:
+        return GapAnswered(
+            people[0].name, match["attribute"], match["answer"].rstrip(" .")
+        )
+    if len(last_gaps) == 1:
+        gap_flag = last_gaps[0]
+        about, attribute = gap_flag.about, gap_flag.undefined_attribute
+        return GapAnswered(about, attribute, canon_command.text)
+    if last_gaps:
+        gap_names = "; ".join(_format_gap(gap) for gap in last_gaps)
+        raise NotFound(
+            f"The last answer has several open questions: {gap_names}", hint=_CANON_HINT
+        )
+    if match:
+        raise _unknown_subject_error(match["about"], [p.name for p in people])
+    raise NotFound(
+        "The statement names no character, and the last answer has no open question",
+        hint=_CANON_HINT,
+    )
+
+
+def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
+    """Return the sentence that confirms `decision`.
+
+    `new` is false if the canon file already contained it.
+    """
+    topic = UndefinedAttribute(decision.about, decision.attribute)
+    status = "Saved as canon" if new else "Already canon"
+    undo = " To undo it: `lrwr canon undo`." if new else ""
+    return f"{status}: {topic}: {decision.answer}.{undo}"
+
+
+def _unknown_subject_error(subject: str, names: Sequence[str]) -> NotFound:
+    """Return the error for a subject that matches no character, or all of `names`."""
+    problem = (
+        f"can mean {' or '.join(names)}" if names else "names no character of the story"
+    )
+    return NotFound(
+        f"“{subject}” {problem}",
+        hint="`lrwr characters` lists the names that you can use.",
+    )
+
+
+def _format_gap(gap: GapFlag) -> str:
+    return str(UndefinedAttribute(gap.about, gap.undefined_attribute))

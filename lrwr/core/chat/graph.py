@@ -444,6 +444,13 @@ class TurnRecorder:
         output = replace(output, intent=AnswerIntent.GAP_PROBE)
         self.result = TurnResult(output, AvatarAnswer(text))
 
+    def add_remark(self, remark: str) -> None:
+        """Add a remark to a complete answer, if it is not empty."""
+        if self.result is not None and remark:
+            output = self.result.output
+            output = replace(output, remarks=(*output.remarks, remark))
+            self.result = replace(self.result, output=output)
+
     def output(self, model: str) -> SupervisorOutput:
         """Return the output of the turn, complete or stopped.
 

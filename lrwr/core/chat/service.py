@@ -7,6 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lrwr.core.attribution.quotations import count_quotations
+from lrwr.core.bible.gaps import (
+    CanonCommand,
+    build_gap_answer,
+    format_gap_answer,
+    parse_canon_command,
+)
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.name_lookup import (
     collect_bible_names,
@@ -39,13 +45,9 @@ from lrwr.core.chat.history import (
     recall_history,
 )
 from lrwr.core.chat.nodes import (
-    CanonCommand,
     TurnBibleReader,
     TurnDependencies,
     TurnEventEmitter,
-    build_gap_answer,
-    format_gap_answer,
-    parse_canon_command,
 )
 from lrwr.core.chat.planning.rules import build_search_text
 from lrwr.core.chat.state import TurnQuestion
@@ -223,9 +225,9 @@ class AvatarSessionService:
             stopped = self._build_turn_record(turn_recorder, asked_at)
             await asyncio.shield(self._store_turn(thread, stopped))
             raise
-        _add_remark(turn_recorder, pending.remark)
+        turn_recorder.add_remark(pending.remark)
         remark = await self._describe_later_names(pending, turn_recorder)
-        _add_remark(turn_recorder, remark)
+        turn_recorder.add_remark(remark)
         await self._warn_about_changed_passages(pending, turn_recorder)
         yield TurnDone(thread, await self._save_turn(thread, turn_recorder, asked_at))
 
@@ -339,7 +341,7 @@ class AvatarSessionService:
         places = await self._freshness.anchor_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
-                _add_remark(turn_recorder, remark)
+                turn_recorder.add_remark(remark)
 
     async def _search(self, question: TurnQuestion, order: StoryOrder) -> SearchResult:
         request = SearchRequest(
@@ -432,14 +434,6 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
     names = {profile.name for profile in bible.characters}
     names |= {element.name for element in bible.world}
     return replace(state, entities=tuple(e for e in state.entities if e in names))
-
-
-def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
-    """Add a remark to a complete answer, if it is not empty."""
-    if turn_recorder.result is not None and remark:
-        output = turn_recorder.result.output
-        output = replace(output, remarks=(*output.remarks, remark))
-        turn_recorder.result = replace(turn_recorder.result, output=output)
 
 
 def _mark_unsaved(turn: Turn, error: StoreProblem) -> Turn:

@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.bible.values import Bible, Gap, GapState
-from lrwr.core.canon.decision import GapAnswered
-from lrwr.core.canon.model import UndefinedAttribute
-from lrwr.core.chat.nodes import (
+from lrwr.core.bible.gaps import (
     CanonCommand,
     build_gap_answer,
     format_gap_answer,
     parse_canon_command,
 )
+from lrwr.core.bible.values import Bible, Gap, GapState
+from lrwr.core.canon.decision import GapAnswered
+from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import GapFlag
 
