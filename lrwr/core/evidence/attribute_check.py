@@ -325,15 +325,15 @@ def _compare_counts(
             for number, other, what in list_counted(sentence)
             if what == noun and _is_age(other, sentence) == _is_age(words, statement)
         ]
-        same = max(
-            (shared for number, *_, shared in rivals if number == value), default=0
-        )
+        # Where the same number of them stands elsewhere, all other words must agree.
+        same = [shared for number, *_, shared in rivals if number == value]
+        enough = max(max(same) + 1, len(about)) if same else 0
         for number, other, sentence, shared in rivals:
             who = set().union(*list_named_characters(sentence, cast), ())
             is_same = not (named and who) or bool(named & who)
             if (
                 is_same
-                and shared > max(same, MIN_COUNTED_STEMS - 1)
+                and shared >= max(MIN_COUNTED_STEMS, enough)
                 and not are_hedged([value], [number], statement, sentence)
             ):
                 yield DetailDifference(DetailKind.NUMBER, words, other)

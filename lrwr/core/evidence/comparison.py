@@ -472,7 +472,7 @@ def list_counted(text: str) -> list[tuple[int, str, str]]:
         following = WORD_PATTERN.match(text, span.end + 1)
         noun = following[0] if following else ""
         noun = "" if normalize_word(noun) in STOP_WORDS else stem_word(noun)
-        is_plain = not noun or not _SCALE.search(words)
+        is_plain = not (noun and _SCALE.search(words)) and "," not in words
         if is_plain and FIRST_YEAR <= value <= LAST_YEAR:
             noun = "" if _DECADE.match(text, span.end) else _DATE
         counted.append((value, words, noun))

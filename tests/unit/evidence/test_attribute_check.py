@@ -94,6 +94,8 @@ def test_another_value_of_the_same_thing_is_shown_with_both(
         "Thole is seventeen miles from the church.",
         "The church by the dyke was built in seventeen seventy-six.",
         "The church by the dyke was built in the 1770s.",
+        "The church by the dyke is 1,096 days older.",
+        "Everybody at the church drove twenty miles.",
     ],
 )
 def test_the_same_value_or_another_thing_is_no_difference(statement: str) -> None:
