@@ -38,9 +38,7 @@ async def measure_novel(
         document = story[at]
         context = replace(whole, draft=document)
         finder = DraftClaimFinder(workspace, frozenset(story[:at]), document)
-        findings = await finder.find_differences(
-            knowledge.texts[document], knowledge.order, whole.bible
-        )
+        findings = await finder.find_differences(context)
         findings += [*find_wrong_people(context), *find_new_names(context)]
         texts = {name: text.text for name, text in knowledge.texts.items()}
         findings += describe_other_looks(context, texts)

@@ -12,7 +12,7 @@ from lrwr.app.container import Workspace
 from lrwr.app.continuity import CheckScope, find_known_contradictions
 from lrwr.app.diff import OverlaySource, open_library_copy
 from lrwr.app.draft_claims import DraftClaimFinder
-from lrwr.app.draft_decisions import DraftDesk
+from lrwr.app.draft_decisions import DraftDesk, list_rejected
 from lrwr.app.drafts import load_placed_board, load_story_places, open_draft_folder
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.core.adapters.source.folder import FolderSource
@@ -65,7 +65,8 @@ class DraftSubject:
     `name` is its path for the user. `document` is the one that it is, or is to become;
     "" if that is open. `after` is the document that it follows then, "" for the start of
     the story. `card` is that of its scene, if it belongs to one. `is_accepted` says that
-    the document is a draft of lrwr's that was accepted.
+    the document is a draft of lrwr's that was accepted, `is_rejected` that it is one that
+    was rejected.
     """
 
     name: str
@@ -74,6 +75,7 @@ class DraftSubject:
     after: DocumentId
     card: SceneCard | None = None
     is_accepted: bool = False
+    is_rejected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class CheckedScene:
     reviewed_by: str = ""
     reviewed_passages: int = 0
     before: frozenset[DocumentId] = frozenset()
+    is_rejected: bool = False
 
     @property
     def needs_author(self) -> bool:
@@ -134,6 +137,7 @@ async def find_draft_subject(
     if number is None:
         number = await DraftDesk(workspace, folder).find_latest(card.id)
     proposal = folder.read_proposal(card.id, number)
+    rejected = list_rejected(await DraftDesk(workspace, folder).list_entries())
     target = _to_document(workspace, to or written)
     return DraftSubject(
         proposal.path,
@@ -141,6 +145,7 @@ async def find_draft_subject(
         target,
         _find_document_before(places, board, index),
         card,
+        is_rejected=f"{card.id}/{Path(proposal.path).stem}" in rejected,
     )
 
 
@@ -242,6 +247,7 @@ async def check_scene(
         DraftContext.of,
         is_revision=document in order.outlines and not subject.is_accepted,
         plans=await _read_known_text(workspace, subject),
+        numbering=order,
     )
     state = place / "library"
     async with open_library_copy(settings, workspace.library, state) as copy:
@@ -250,9 +256,7 @@ async def check_scene(
         contradictions = await find_known_contradictions(copy, CheckScope(knowledge))
         context = await asyncio.to_thread(build, knowledge, document, subject.card)
         claims = DraftClaimFinder(copy, frozenset(context.texts_before), document)
-        details = await claims.find_differences(
-            knowledge.texts[document], knowledge.order, context.bible
-        )
+        details = await claims.find_differences(context)
     report = add_findings(await asyncio.to_thread(inspect_draft, context), details)
     shown = [
         _rename_document(contradiction, document, DocumentId(subject.name))
@@ -267,6 +271,7 @@ async def check_scene(
         chapter=knowledge.order.chapter_number(document, 0),
         moves_chapters=document not in (*order.outlines, knowledge.order.story[-1]),
         before=frozenset(context.texts_before),
+        is_rejected=subject.is_rejected,
     )
 
 
@@ -437,9 +442,8 @@ class SceneChecker:
                 f"The draft was not compared with beats and brief. {error.full_text}"
             )
             return checked
-        if dropped:
-            count = f"{dropped} contradictions" if dropped > 1 else "A contradiction"
-            self.emit(f"{count} to the brief not shown: the quoted words do not exist")
+        for reason in dropped:
+            self.emit(f"A contradiction to the brief is not shown: {reason}")
         sections = (BriefSection.STORY, BriefSection.NOTES)
         return replace(
             checked,

@@ -26,13 +26,17 @@ from lrwr.core.attribution.details import stem_words
 from lrwr.core.attribution.names import fold_words, list_named_characters
 from lrwr.core.bible.name_evidence import shorten_line
 from lrwr.core.bible.name_lookup import list_cast_forms
-from lrwr.core.bible.values import Bible, CharacterProfile, format_evidence_location
+from lrwr.core.bible.values import CharacterProfile, format_evidence_location
 from lrwr.core.continuity.statements import (
-    find_enclosing_paragraph,
     find_enclosing_sentence,
 )
 from lrwr.core.drafting.brief_items import BriefItem, BriefSection
-from lrwr.core.drafting.findings import DraftFinding, FindingKind
+from lrwr.core.drafting.findings import DraftContext, DraftFinding, FindingKind
+from lrwr.core.drafting.story_passages import (
+    SHORT_PASSAGE_CHARS,
+    extend_passage,
+    find_last_mentions,
+)
 from lrwr.core.evidence.attribute_check import (
     find_attribute_differences,
     list_known_attributes,
@@ -45,7 +49,6 @@ from lrwr.core.evidence.statements import DraftStatement, iter_statements
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.story import StoryOrder
 
 _Texts: TypeAlias = Mapping[DocumentId, DocumentText]
 
@@ -59,9 +62,16 @@ NOTE_WEIGHT = 2.0
 """How much more a common word counts in what notes say of somebody than in a passage."""
 UNNAMED_LABEL = "description"
 """The label of what notes say in whole sentences."""
+_MARKUP = re.compile(r"(?m)^[ \t]*>[ \t]?|\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
+"""The mark of a quoted line; a link between notes, of which its words stay."""
 _LIST_MARK = re.compile(r"[ \t]*[>|*+-][ \t]")
-PASSAGE_CHARS = 320
-"""Length of a passage for a language model, in whole sentences."""
+RARE = 4.5
+"""How rare a word is, as `_measure_rarity` says, that alone makes a passage worth a look:
+about one paragraph in ninety has it."""
+REPEATED_CHARS = 80
+"""Characters at the beginning of a passage that another one has if both overlap."""
+MAX_LAST_MENTIONS = 8
+"""Last passages about things of a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +98,17 @@ class DraftClaimFinder:
     before: Collection[DocumentId]
     own: DocumentId
 
-    async def find_differences(
-        self, draft: DocumentText, order: StoryOrder, bible: Bible
-    ) -> list[DraftFinding]:
+    async def find_differences(self, context: DraftContext) -> list[DraftFinding]:
         """Return a finding for each colour, material, side or name in the narration of
         which the library has another one, and nowhere the same.
-
-        `order` and `bible` are those of the library.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
-        cast, pipeline = list_cast_forms(bible), self.workspace.settings.pipeline
-        attributes = list_known_attributes(bible)
+        cast = list_cast_forms(context.bible)
+        attributes = list_known_attributes(context.bible)
+        order, pipeline = context.knowledge.order, self.workspace.settings.pipeline
+        draft = context.knowledge.texts[context.draft]
         story = CheckedStory(order, pipeline, cast, None, cast, attributes=attributes)
         claims = await self._find_claims(draft, story, only_attributes=True)
         texts = await self._load_texts(story)
@@ -116,14 +124,17 @@ class DraftClaimFinder:
         story = await load_checked_story(self.workspace)
         texts = await self._load_texts(story)
         rarity = _measure_rarity(text.text for text in texts.values())
+        names = frozenset(
+            word for forms in story.cast for f in forms for word in fold_words(f)
+        )
         rated: dict[BriefItem, float] = {}
         for claim in await self._find_claims(draft, story):
             stems = stem_words(claim.statement.text)
             for passage in self._list_earlier(claim)[:PASSAGES_PER_CLAIM]:
                 shared = stems & stem_words(passage.found)
-                if len(shared) >= MIN_SHARED_STEMS:
+                if _is_about_same(shared, names, rarity):
                     item = _build_item(passage, texts)
-                    score = sum(rarity.get(stem, 0.0) for stem in shared)
+                    score = sum(rarity.get(stem, 0.0) for stem in shared - names)
                     rated[item] = max(score, rated.get(item, 0.0))
         named = frozenset().union(*list_named_characters(draft.text, story.cast))
         bible = await self.workspace.bible().read()
@@ -132,7 +143,25 @@ class DraftClaimFinder:
                 for item, shared in _iter_notes(person, stem_words(draft.text)):
                     weights = (rarity.get(stem, NOTE_RARITY) for stem in shared)
                     rated[item] = NOTE_WEIGHT * sum(weights)
-        return sorted(rated, key=lambda item: -rated[item])
+        places = (word for e in bible.world for word in fold_words(e.name))
+        mentions = self._list_last_mentions(draft, story, texts, names.union(places))
+        return _merge_items(sorted(rated, key=lambda item: -rated[item]), mentions)
+
+    def _list_last_mentions(
+        self,
+        draft: DocumentText,
+        story: CheckedStory,
+        texts: _Texts,
+        names: frozenset[str],
+    ) -> list[BriefItem]:
+        """Return what the story before the draft tells last of things in it."""
+        before = {d: texts[d].text for d in story.order.story if d in self.before}
+        return [
+            _describe_passage(BriefSection.STORY, passage.document, passage.span, texts)
+            for passage in find_last_mentions(
+                draft.text, before, MAX_LAST_MENTIONS, without=names
+            )
+        ]
 
     async def _load_texts(self, story: CheckedStory) -> _Texts:
         return await self.workspace.passages.texts(list(story.order.outlines))
@@ -244,31 +273,59 @@ def _build_item(passage: ComparedPassage, texts: _Texts) -> BriefItem:
     them in the same paragraph, as an entry of a brief.
     """
     chunk = passage.passage.chunk
-    text = texts[chunk.document]
+    text = texts[chunk.document].text
     closest = passage.compared.span
     start, end = chunk.span.start + closest.start, chunk.span.start + closest.end
-    paragraph = find_enclosing_paragraph(text.text, Span(start, end))
-    line = text.text.rfind("\n", paragraph.start, start) + 1 or paragraph.start
-    if len(paragraph) <= PASSAGE_CHARS:
-        start, end = paragraph.start, paragraph.end
-    elif _LIST_MARK.match(text.text, line) and end - line <= PASSAGE_CHARS:
+    span = extend_passage(text, Span(start, end))
+    line = text.rfind("\n", 0, start) + 1
+    if _LIST_MARK.match(text, line) and end - line <= SHORT_PASSAGE_CHARS:
         # A list says at its beginning what it lists: "Drowned: Ansel. Hob."
-        start = line
-    # What answers a question is in the next paragraph.
-    answer = text.text.find("\n\n", end + 2) if _is_question(text.text, end) else -1
-    end = answer if 0 <= answer - start <= PASSAGE_CHARS else end
-    span = Span(start, min(end, start + PASSAGE_CHARS))
+        span = Span(min(span.start, line), span.end)
     is_note = passage.passage.chapter is None
     section = BriefSection.NOTES if is_note else BriefSection.STORY
-    words = " ".join(text.text[span.start : span.end].split()).lstrip("> ")
-    place = f"{chunk.document}:{text.lines.lines_of(span).first}"
-    return BriefItem(section, words, 3, place)
+    return _describe_passage(section, chunk.document, span, texts)
 
 
-def _is_question(text: str, end: int) -> bool:
-    return text[max(0, end - 9) : end].rstrip("”’\"'* \n").endswith(
-        "?"
-    ) and text.startswith("\n\n", end)
+def _describe_passage(
+    section: BriefSection, document: DocumentId, span: Span, texts: _Texts
+) -> BriefItem:
+    text = texts[document]
+    words = _MARKUP.sub(r"\1", text.text[span.start : span.end])
+    words = " ".join(words.split())
+    return BriefItem(section, words, 3, f"{document}:{text.lines.lines_of(span).first}")
+
+
+def _is_about_same(
+    shared: frozenset[str], names: frozenset[str], rarity: Mapping[str, float]
+) -> bool:
+    """Return whether the stems that a passage and a sentence share are enough for it to be
+    considered: two that are no names, or one rare one beside a name.
+    """
+    content = shared - names
+    if len(content) >= MIN_SHARED_STEMS:
+        return True
+    is_rare = any(rarity.get(stem, 0.0) >= RARE for stem in content)
+    return is_rare and len(shared) >= MIN_SHARED_STEMS
+
+
+def _merge_items(
+    items: Sequence[BriefItem], mentions: Sequence[BriefItem]
+) -> list[BriefItem]:
+    """Return the entries with every fourth place for `mentions`, without those whose words
+    another one has.
+    """
+    own = iter(items)
+    rows = [own, own, own, iter(mentions)]
+    merged: list[BriefItem] = []
+    for place in range(len(rows) * (len(items) + len(mentions))):
+        item = next(rows[place % len(rows)], None)
+        if item is not None and not any(
+            item.text[:REPEATED_CHARS] in other.text
+            or other.text[:REPEATED_CHARS] in item.text
+            for other in merged
+        ):
+            merged.append(item)
+    return merged
 
 
 def _measure_rarity(texts: Iterable[str]) -> Mapping[str, float]:

@@ -88,11 +88,7 @@ class DraftDesk:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        rejected = {
-            entry.key
-            for entry in await self._journal.entries()
-            if entry.decision is DraftDecision.REJECTED
-        }
+        rejected = list_rejected(await self.list_entries())
         numbers = self._folder.list_proposals(scene)
         remaining = [
             number for number in numbers if f"{scene}/{number}" not in rejected
@@ -389,6 +385,12 @@ class _Lock:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def list_rejected(entries: Mapping[str, DraftEntry]) -> frozenset[str]:
+    """Return the keys of the rejected drafts among decisions."""
+    rejected = DraftDecision.REJECTED
+    return frozenset(key for key, e in entries.items() if e.decision is rejected)
 
 
 def add_accepted_places(board: Board, entries: Mapping[str, DraftEntry]) -> Board:

@@ -6,7 +6,12 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from lrwr.app.container import Workspace
-from lrwr.app.draft_decisions import Draft, DraftDesk, add_accepted_places
+from lrwr.app.draft_decisions import (
+    Draft,
+    DraftDesk,
+    add_accepted_places,
+    list_rejected,
+)
 from lrwr.core.adapters.embed.connection import is_embedding_remote
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.bible.horizon import HorizonView
@@ -39,7 +44,7 @@ from lrwr.core.drafting.plan_questions import (
     list_plan_questions,
     list_tidy_hints,
 )
-from lrwr.core.drafting.related_passages import (
+from lrwr.core.drafting.story_passages import (
     PASSAGES_PER_QUERY,
     RelatedPassage,
     join_related,
@@ -73,7 +78,9 @@ class SceneState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SceneStatus:
-    """A scene of the board with its state and the numbers of its proposals."""
+    """A scene of the board with its state and the numbers of its proposals, without
+    rejected ones.
+    """
 
     card: SceneCard
     state: SceneState
@@ -186,6 +193,23 @@ async def describe_new_numbers(
     )
 
 
+def describe_shared_chapter(folder: DraftFolder, draft: Draft) -> str:
+    """Return a remark if the board plans other scenes for the chapter of `draft`: each
+    file is a chapter of its own. Empty if not, and for a sheet.
+    """
+    card = draft.card
+    if card is None or not card.chapter:
+        return ""
+    cards = load_board(folder).cards
+    others = [c for c in cards if c.chapter == card.chapter and c.id != card.id]
+    if not others:
+        return ""
+    return (
+        f"The board has {len(others) + 1} scenes in “{card.chapter}”, but each file is a"
+        " chapter of its own. Put their texts into one file to make them one chapter."
+    )
+
+
 async def _insert_file(
     workspace: Workspace, order: StoryOrder, draft: Draft, file: DocumentId
 ) -> StoryOrder:
@@ -235,9 +259,16 @@ async def list_scene_states(
         StoreProblem: The library cannot be read.
     """
     places = await load_story_places(workspace)
+    rejected: frozenset[str] = frozenset()
+    if workspace.is_ingested:
+        rejected = list_rejected(await DraftDesk(workspace, folder).list_entries())
     states = []
     for card in board.cards:
-        proposals = tuple(folder.list_proposals(card.id))
+        proposals = tuple(
+            number
+            for number in folder.list_proposals(card.id)
+            if f"{card.id}/{number}" not in rejected
+        )
         if places.is_written(card):
             state = SceneState.WRITTEN
         elif card.at and (folder.root / card.at.file).is_file():
@@ -273,12 +304,14 @@ def _build_card(scene: SceneSummary, knowledge: StoryKnowledge) -> SceneCard:
     key = scene.key_sentences[0].text if scene.key_sentences else ""
     views = [claim.value for claim in scene.points_of_view]
     place = ScenePlace(scene.document, scene.lines.first, scene.lines.last)
+    # Who the scene is told of is there, whoever else is.
+    people = dict.fromkeys((*views[:1], *scene.present))
     return SceneCard(
         id=f"ch{scene.chapter}-s{scene.scene}",
         title=f"Scene {scene.scene}",
         chapter=f"Chapter {scene.chapter}{heading}",
         pov=views[0] if views else "",
-        people=scene.present[:MAX_PEOPLE],
+        people=tuple(people)[:MAX_PEOPLE],
         place=find_scene_place(text, scene.span),
         words=len(text[scene.span.start : scene.span.end].split()),
         at=place,

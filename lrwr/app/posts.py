@@ -189,14 +189,17 @@ def split_passage(text: str) -> list[Span]:
 def create_draft_checker(
     workspace: Workspace, *, by_words_only: bool = False
 ) -> DraftChecker:
-    """Return what compares statements with the library; `by_words_only` embeds nothing."""
+    """Return what compares statements with the library; `by_words_only` embeds nothing
+    and looks for no differences.
+    """
     search = StatementSearch(
         workspace.finder(),
         workspace.passages,
         workspace.retrieval.local_reranker,
         dense=not by_words_only,
     )
-    return DraftChecker(search, workspace.passages, split_passage)
+    passages, details = workspace.passages, not by_words_only
+    return DraftChecker(search, passages, split_passage, with_details=details)
 
 
 async def check_draft(

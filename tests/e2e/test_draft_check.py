@@ -189,6 +189,24 @@ def test_what_the_story_says_otherwise_of_people_and_things_is_a_finding(
     assert name.endswith("the plan: Mrs Garrity (line 2)")
 
 
+def test_a_misspelled_name_is_shown_with_the_note_that_has_it(desk: Terminal) -> None:
+    file = desk.folder / "end.md"
+    file.write_text("GreyAnsell came in. Nell Tallow wiped all six panes.\n")
+    ran = desk.run("draft", "check", "end.md", "--json")
+    (slip,) = ran.json["contradictions"]
+    assert (slip["canon"]["value"], slip["canon"]["source"]) == ("GreyAnsel", "note")
+    assert slip["canon"]["evidence"][0]["file"] == "notes/characters/GreyAnsel.md"
+    assert "canon answer" not in desk.run("draft", "check", "end.md").out
+
+
+def test_what_only_the_author_can_judge_is_marked(desk: Terminal) -> None:
+    propose(desk, SCENE)
+    shown = desk.run("draft", "check", "new").out.splitlines()
+    marks = {line.partition("  ")[2]: line.endswith("  for you") for line in shown}
+    assert marks["card: the Pump Room is not named  for you"]
+    assert not marks["card: OchraMags is not in the draft"]
+
+
 def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:
     propose(desk, "Mrs Garrity came to the Pump Room.\n")
     sheets = desk.folder / "drafts" / "sheets"

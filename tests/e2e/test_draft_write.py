@@ -271,7 +271,7 @@ def test_a_contradiction_with_other_words_is_not_shown(
         "conflicts": [{"draft": "a cold kettle", "entry": 1, "brief": "no kettle"}],
     }
     done = write(desk, "--rounds", "0")
-    assert "A contradiction to the brief not shown" in done.err
+    assert "contradiction to the brief is not shown: “a cold kettle” is not" in done.err
     assert "sees a contradiction" not in done.out
 
 

@@ -154,8 +154,11 @@ def render_checked_scene(
     chapter = (
         "as a note" if checked.chapter is None else f"as chapter {checked.chapter}"
     )
+    rejected = "rejected, " if checked.is_rejected else ""
     moves = "; later chapters are numbered one higher" if checked.moves_chapters else ""
-    yield styled_line(StyledText(f"{checked.name}, {chapter}{moves}", "strong"))
+    yield styled_line(
+        StyledText(f"{checked.name}, {rejected}{chapter}{moves}", "strong")
+    )
     yield styled_line()
     yield from render_contradictions(checked.contradictions)
     for finding in checked.report.findings:
@@ -188,12 +191,20 @@ def describe_finding_counts(checked: CheckedScene) -> str:
     return f"{total} ({', '.join(kinds)})" if kinds else total
 
 
+def is_for_author(finding: DraftFinding) -> bool:
+    """Return whether a finding asks for a decision that no model makes: no revision gets
+    it.
+    """
+    return finding.is_remark and finding.needs_author
+
+
 def _render_finding(finding: DraftFinding, name: str) -> Iterator[StyledLine]:
     first = f":{finding.lines.first}" if finding.lines else ""
     yield styled_line(
         StyledText(f"{sanitize_line(name)}{first}", "place"),
         StyledText(f"  {finding.kind}: ", "bad" if finding.needs_author else "faint"),
         sanitize_line(finding.text),
+        StyledText("  for you" if is_for_author(finding) else "", "faint"),
     )
     if finding.quote:
         yield styled_line(f"“{shorten_excerpt(finding.quote)}”", indent=6)

@@ -15,6 +15,7 @@ from lrwr.app.draft_decisions import Draft, DraftDesk, LedgerRow
 from lrwr.app.drafts import (
     describe_misplaced_file,
     describe_new_numbers,
+    describe_shared_chapter,
     open_draft_folder,
 )
 from lrwr.app.presenters.drafts import (
@@ -231,8 +232,9 @@ async def _accept(
         file = DocumentId(entry.file)
         remark = await describe_misplaced_file(workspace, folder, draft, file)
         numbers = await describe_new_numbers(workspace, draft, file)
-    if remark:
-        output.warn(remark)
+        shared = describe_shared_chapter(folder, draft)
+    for sentence in filter(None, (remark, shared)):
+        output.warn(sentence)
     if numbers:
         output.info(numbers)
     return entry

@@ -23,7 +23,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     LifeEventKind,
 )
-from lrwr.core.model.text import LazyPattern, Span
+from lrwr.core.model.text import STOP_WORDS, LazyPattern, Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
@@ -451,8 +451,23 @@ def find_scene_place(text: str, scene: Span) -> str:
     """Return the first place in the opening narration of `scene`, such as "the kitchen"
     or "Gull Street"; "" without one.
     """
-    match = _PLACE.search(_opening(text, scene))
-    return match["place"] if match else ""
+    opening = _opening(text, scene)
+    places = (
+        match["place"]
+        for match in _PLACE.finditer(opening)
+        if not _is_part_of_noun(opening, match.end())
+    )
+    return next(places, "")
+
+
+def _is_part_of_noun(text: str, end: int) -> bool:
+    """Return whether a noun follows, as in "the school register"."""
+    word = re.match(r" ([a-z]+)\b", text[end : end + 20])
+    return (
+        word is not None
+        and word[1] not in STOP_WORDS
+        and not word[1].endswith(("ed", "ing", "ly"))
+    )
 
 
 def _opening(text: str, scene: Span) -> str:

@@ -107,7 +107,7 @@ def find_misspelled_names(
     """Yield pairs of a confirmed name and a spelling in the narration that differs from
     it by one letter.
 
-    Both are statements; the first has no passage. The misspelling must be rare, differ
+    Both are statements; the first has a passage if a note has the name. The misspelling must be rare, differ
     from all names, plurals and lower-case words, and either stand beside the rest of
     the name ("Nell Tallov") or have a capital inside ("OchroMags"). `words` are updated
     to the texts of the story.
@@ -135,28 +135,40 @@ def find_misspelled_names(
                 continue
             wrong = _full_misspelling(name, match, text)
             if wrong:
-                yield _pair_spellings(name, wrong, document, text, span, horizon_view)
+                story = _state_spelling(name, wrong, document, span, horizon_view)
+                yield _state_name(name, canon, horizon_view), story
 
 
-def _pair_spellings(
-    name: str,
-    wrong: str,
-    document: DocumentId,
-    text: str,
-    span: Span,
-    horizon_view: HorizonView,
-) -> tuple[Statement, Statement]:
-    """Return the confirmed name as an answer, and the narrator's spelling at `span`."""
-    enclosing_sentence = find_enclosing_sentence(text, span)
-    place = horizon_view.evidence(
-        document, (enclosing_sentence,), RULES_KEEPER, Certainty.VERIFIED
+def _state_name(name: str, canon: Canon, view: HorizonView) -> Statement:
+    """Return a confirmed name as a statement: of the canon file if it decides it, else of
+    the first note that has it; an answer without a place if there is none.
+    """
+    answer = Statement(
+        name, NAME_ATTRIBUTE, name, StatementSource.ANSWER, True, (-2, "", 0)
     )
-    rank = horizon_view.sort_key(document, span.start)
-    answer, story = StatementSource.ANSWER, StatementSource.TEXT
-    return (
-        Statement(name, NAME_ATTRIBUTE, name, answer, True, (-2, "", 0)),
-        Statement(name, NAME_ATTRIBUTE, wrong, story, True, rank, place, span),
-    )
+    if name in _list_decided_names(canon):
+        return answer
+    for document in sorted(view.texts):
+        start = view.texts[document].text.find(name)
+        if start >= 0 and document not in view.order.story:
+            span = Span(start, start + len(name))
+            evidence = view.evidence(
+                document, (span,), RULES_KEEPER, Certainty.CONFIRMED
+            )
+            return replace(
+                answer, source=StatementSource.NOTE, evidence=evidence, span=span
+            )
+    return answer
+
+
+def _state_spelling(
+    name: str, wrong: str, document: DocumentId, span: Span, view: HorizonView
+) -> Statement:
+    """Return the narrator's spelling at `span` as a statement."""
+    sentence = find_enclosing_sentence(view.texts[document].text, span)
+    place = view.evidence(document, (sentence,), RULES_KEEPER, Certainty.VERIFIED)
+    rank, story = view.sort_key(document, span.start), StatementSource.TEXT
+    return Statement(name, NAME_ATTRIBUTE, wrong, story, True, rank, place, span)
 
 
 @lru_cache(maxsize=SPELLING_CACHE_SIZE)
@@ -166,17 +178,19 @@ def count_words(text: str) -> Mapping[str, int]:
 
 
 def _confirmed_names(material: VisibleFacts, canon: Canon) -> list[str]:
-    names = canon.names
-    confirmed_names = {*names.confirmed, *names.merged, *names.renamed.values()}
-    confirmed_names.update(
-        other for others in names.merged.values() for other in others
-    )
+    confirmed_names = _list_decided_names(canon)
     confirmed_names.update(
         visible_character.character.name
         for visible_character in material.cast.visible.values()
         if visible_character.character.certainty is Certainty.CONFIRMED
     )
     return sorted(confirmed_names)
+
+
+def _list_decided_names(canon: Canon) -> set[str]:
+    names = canon.names
+    merged = (other for others in names.merged.values() for other in others)
+    return {*names.confirmed, *names.merged, *names.renamed.values(), *merged}
 
 
 def _all_names(material: VisibleFacts) -> Iterator[str]:

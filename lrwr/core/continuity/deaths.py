@@ -7,7 +7,7 @@ make sure to be a person's, from the text, compared with the names of the whole 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from lrwr.core.bible.profiles import VisibleFacts
@@ -299,8 +299,7 @@ def find_present_acts(
     says that only such words of the same sentence, of a memory and of the same person
     count.
     """
-    for match in _compile_act(tuple(forms)).finditer(text):
-        span = Span(*match.span())
+    for span in _iter_acts(text, tuple(forms)):
         if _is_asserted_act(text, span) and not (
             _is_in_memory(text, span, forms)
             if after_background
@@ -309,13 +308,28 @@ def find_present_acts(
             yield span
 
 
+def _iter_acts(text: str, forms: tuple[str, ...]) -> Iterator[Span]:
+    after, before = _compile_acts()  # once: with the names of each they take long
+    for name in _compile_names(forms).finditer(text):
+        act = after.match(text, name.end())
+        said = before.search(text, max(0, name.start() - 15), name.start())
+        if act is not None:
+            yield Span(name.start(), act.end())
+        elif said is not None:
+            yield Span(said.start(), name.end())
+
+
 @lru_cache(maxsize=1_024)
-def _compile_act(forms: tuple[str, ...]) -> re.Pattern[str]:
-    names = "|".join(re.escape(f) for f in sorted(forms, key=len, reverse=True))
-    return re.compile(
-        rf"(?<![\w’'-])(?:(?:{names}) {_ADVERB}(?:{_SPEAKS}|{_MOVES})|"
-        rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped) (?:{names}))(?![\w’'-])"
-    )
+def _compile_names(forms: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)"
+    return re.compile(rf"(?<![\w’'-])(?:{names})(?![\w’'-])")
+
+
+@cache
+def _compile_acts() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    verbs = rf"(?:{_SPEAKS}|stood|sat|came|entered|walked|ran|stepped)"
+    after = re.compile(rf" {_ADVERB}(?:{_SPEAKS}|{_MOVES})(?![\w’'-])")
+    return after, re.compile(rf"(?<![\w’'-]){verbs} $")
 
 
 def _is_in_another_time(text: str, span: Span) -> bool:
@@ -431,10 +445,7 @@ def find_dead_actors(
 
 
 def _find_act(text: str, person: KnownPerson) -> Span | None:
-    if not person.forms:
-        return None
-    acts = find_present_acts(text, person.forms, after_background=True)
-    return next(acts, None)
+    return next(find_present_acts(text, person.forms, after_background=True), None)
 
 
 def _find_death(
@@ -472,29 +483,3 @@ def _find_told_death(text: str, forms: Sequence[str]) -> Span | None:
         if is_told_dead(text, sentence, Span(*match.span()))
     )
     return next(sentences, None)
-
-
-def select_own_forms(forms: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return for each person the forms of the name that can mean nobody else.
-
-    `forms` has all of them, by person. A form that is part of another person's is left
-    out, and so are those without a capital, such as "the keeper".
-    """
-    words = {
-        person: [frozenset(form.casefold().split()) for form in own]
-        for person, own in forms.items()
-    }
-    return {
-        person: tuple(
-            form
-            for form in own
-            if form[:1].isupper()
-            and not any(
-                frozenset(form.casefold().split()) <= other
-                for name, others in words.items()
-                if name != person
-                for other in others
-            )
-        )
-        for person, own in forms.items()
-    }

@@ -21,9 +21,15 @@ from lrwr.core.bible.values import (
     format_relation,
 )
 from lrwr.core.continuity.statements import find_enclosing_sentence
+from lrwr.core.continuity.values import are_values_incompatible
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.folder import DraftFile
-from lrwr.core.drafting.related_passages import RelatedPassage, iter_paragraphs
+from lrwr.core.drafting.story_passages import (
+    SHORT_PASSAGE_CHARS,
+    RelatedPassage,
+    cut_at_sentence,
+    iter_paragraphs,
+)
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
@@ -33,11 +39,9 @@ from lrwr.core.model.text import Span
 CANON_PLACE = "lrwr.canon.toml"
 MAX_TAIL_CHARACTERS = 1_500
 """Characters of the end of the scene before."""
-MAX_QUOTES, MAX_VOICE_PASSAGES, MAX_CLAIMS = 4, 3, 12
+MAX_QUOTES, MAX_CLAIMS = 4, 12
 MIN_LINE_WORDS = 4
 """Words of a line that shows how somebody speaks, if they have any as long."""
-VOICE_WORDS = (40, 160)
-"""Length of a passage that shows the writer's voice, in words."""
 
 _ALWAYS = re.compile(r"^#{1,6}[ \t]+(always|never)\b.*$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
@@ -108,17 +112,15 @@ class BriefMaterial:
 
 
 def iter_brief_items(material: BriefMaterial) -> Iterator[BriefItem]:
-    """Yield all entries that the brief of a scene may have, in no order of importance."""
+    """Yield the entries of a brief about card, rules, people and place, in no order of
+    importance.
+    """
     yield from _iter_card(material)
     yield from _iter_rules(material)
     yield from _iter_last_scenes(material)
     for name in material.card.cast:
         yield from _PersonItems(name, material).iterate()
     yield from _iter_place(material)
-    yield from _iter_related(material)
-    yield from _iter_neighbours(material)
-    yield from _iter_end_before(material)
-    yield from _iter_voice(material)
 
 
 def _iter_card(material: BriefMaterial) -> Iterator[BriefItem]:
@@ -193,13 +195,14 @@ class _PersonItems:
         yield from self._introduction(profile)
         yield from self._claims(profile)
         for relation in self.material.bible.relations:
-            if profile.name in (relation.source, relation.target):
+            is_own = profile.name in (relation.source, relation.target)
+            if is_own and not _is_courtesy(relation):
                 yield self._relation(relation, profile)
         yield from self._lines(profile)
         for gap in profile.open_gaps:
             evidence = next((e for c in gap.implied for e in c.evidence), None)
             text = f"{profile.name}: {gap.attribute}"
-            yield _from_text(BriefSection.GAPS, text, 6, evidence)
+            yield item_of(BriefSection.GAPS, text, 6, evidence)
 
     def _introduction(self, profile: CharacterProfile) -> Iterator[BriefItem]:
         others = [f.name for f in profile.aliases if f.name != profile.name][:4]
@@ -209,7 +212,7 @@ class _PersonItems:
         facts = f"{gender}{also}{narrates}".removeprefix(", ")
         if facts:
             text = f"{profile.name}: {facts}"
-            yield _from_text(self.section, text, 4, profile.first_seen)
+            yield item_of(self.section, text, 4, profile.first_seen)
 
     def _lines(self, profile: CharacterProfile) -> Iterator[BriefItem]:
         """Yield their last lines of some length, or of any; those that are only probably
@@ -221,8 +224,8 @@ class _PersonItems:
         lines = sure or spoken
         longer = [q for q in lines if len(q.evidence.text.split()) >= MIN_LINE_WORDS]
         for number, quote in enumerate(reversed((longer or lines)[-MAX_QUOTES:])):
-            text = f"{profile.name} {says}: {_quote(quote.evidence)}"
-            yield _from_text(self.section, text, 6 + number, quote.evidence)
+            text = f"{profile.name} {says}: {quote_evidence(quote.evidence)}"
+            yield item_of(self.section, text, 6 + number, quote.evidence)
 
     def _claims(self, profile: CharacterProfile) -> Iterator[BriefItem]:
         claims = (
@@ -234,8 +237,10 @@ class _PersonItems:
         )
         for claim in claims[:MAX_CLAIMS]:
             label = f"{claim.label.rstrip(' .:')}: " if claim.label else ""
+            but = "" if claim.decided else _describe_disagreement(claim, claims)
             text = f"{profile.name}, {label}{claim.value}"
-            yield _from_claim(self.section, text, 3, claim)
+            item = _from_claim(self.section, text, 3, claim)
+            yield replace(item, text=item.text + but)
 
     def _relation(
         self, relation: CharacterRelation, profile: CharacterProfile
@@ -245,26 +250,50 @@ class _PersonItems:
         rank = 2 if other in self.material.card.cast else 5
         evidence = next(iter(relation.evidence), None)
         text = f"{label}: {text}{_hedge(relation.certainty)}"
-        return _from_text(self.section, text, rank, evidence)
+        return item_of(self.section, text, rank, evidence)
+
+
+def _is_courtesy(relation: CharacterRelation) -> bool:
+    """Return whether all that tells of a kinship is a form of address, as in "Aunt Mags":
+    it may be mere courtesy.
+    """
+    title = re.compile(rf"{re.escape(relation.kind)} [A-ZÀ-Þ]", re.IGNORECASE)
+    return (
+        bool(relation.kind)
+        and relation.certainty not in SURE_CERTAINTIES
+        and all(title.match(evidence.text) for evidence in relation.evidence)
+    )
+
+
+def _describe_disagreement(claim: BibleClaim, claims: Sequence[BibleClaim]) -> str:
+    """Return what other claims of the same label say that cannot be true, too."""
+    others = [
+        f"{other.value} ({format_evidence_location(evidence)})"
+        for other in claims
+        if other.label == claim.label
+        and are_values_incompatible(claim.label, claim.value, other.value)
+        for evidence in other.evidence[:1]
+    ]
+    return f"; the text disagrees: {', '.join(others)}" if others else ""
 
 
 def _iter_last_scenes(material: BriefMaterial) -> Iterator[BriefItem]:
     """Yield the last scene of each person of the card, once for all who share it."""
     people: dict[SceneSummary, list[CharacterProfile]] = {}
-    for profile in _find_profiles(material):
+    for profile in find_profiles(material):
         scene = find_last_scene(profile, material.bible, material.view)
         if scene is not None:
             people.setdefault(scene, []).append(profile)
     for scene, profiles in people.items():
         names = [profile.name for profile in profiles]
         key = _find_telling_sentence(scene, profiles, material.view)
-        quoted = f": {_quote(key)}" if key else ""
+        quoted = f": {quote_evidence(key)}" if key else ""
         who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         verb = "were" if len(names) > 1 else "was"
         where = f"chapter {scene.chapter}, scene {scene.scene}"
         text = f"{who} {verb} last there in {where}{quoted}"
         place = f"{scene.document}:{scene.lines.first}-{scene.lines.last}"
-        evidence = key or _tail_evidence(scene, material.view)
+        evidence = key or cite_end_of_scene(scene, material.view)
         yield BriefItem(BriefSection.PEOPLE, text, 1, place, evidence, cut="end")
 
 
@@ -282,7 +311,7 @@ def _find_telling_sentence(
     *_, last = (None, *pattern.finditer(text, scene.span.start, scene.span.end))
     if last is not None:
         sentence = find_enclosing_sentence(text, Span(*last.span()))
-        return _evidence_of(sentence, scene.document, view)
+        return cite_span(sentence, scene.document, view)
     return next(iter(scene.key_sentences), None)
 
 
@@ -290,7 +319,7 @@ def _names(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is None or pattern.search(text) is not None
 
 
-def _find_profiles(material: BriefMaterial) -> Iterator[CharacterProfile]:
+def find_profiles(material: BriefMaterial) -> Iterator[CharacterProfile]:
     """Yield the people of the card whom the story knows, each once."""
     profiles = {}
     for name in material.card.cast:
@@ -330,27 +359,32 @@ def _iter_place(material: BriefMaterial) -> Iterator[BriefItem]:
         yield from _iter_element(element, BriefSection.PLACE, 3)
     forms = [name, *(element.name for element in elements[:2])]
     pattern = re.compile(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)", re.IGNORECASE
+        rf"(?<!\w)(?<!from )(?:{'|'.join(map(re.escape, forms))})(?!\w)", re.IGNORECASE
     )
     texts = material.view.texts
     for scene in reversed(material.bible.scenes):
         text = texts[scene.document].text
         span = next(
             (
-                _enclosing_line(text, paragraph.start + match.start())
+                _find_sentence(text, paragraph.start + match.start())
                 for paragraph in iter_paragraphs(text, scene.span, (1, len(text)))
                 if (match := pattern.search(text[paragraph.start : paragraph.end]))
             ),
             None,
         )
         if span is not None:
-            evidence = _evidence_of(span, scene.document, material.view)
+            evidence = cite_span(span, scene.document, material.view)
             if evidence is not None:
-                yield _from_text(BriefSection.PLACE, _quote(evidence), 4, evidence)
+                yield item_of(BriefSection.PLACE, quote_evidence(evidence), 4, evidence)
             return
     if not elements:
         text = f"{name}: not in the story up to here"
         yield BriefItem(BriefSection.PLACE, text, 2)
+
+
+def _find_sentence(text: str, at: int) -> Span:
+    sentence = find_enclosing_sentence(text, Span(at, at + 1))
+    return cut_at_sentence(text, sentence, SHORT_PASSAGE_CHARS)
 
 
 def _iter_element(
@@ -361,52 +395,10 @@ def _iter_element(
     if element.part_of:
         evidence = next((e for c in element.element_types for e in c.evidence), None)
         text = f"{element.name} is in {element.part_of}"
-        yield _from_text(section, text, rank, evidence)
+        yield item_of(section, text, rank, evidence)
 
 
-def _iter_related(material: BriefMaterial) -> Iterator[BriefItem]:
-    """Yield the passages that were found for the words of the card."""
-    for number, passage in enumerate(material.related):
-        evidence = _evidence_of(passage.span, passage.document, material.view)
-        if evidence is not None:
-            item = _from_text(
-                BriefSection.ABOUT, _quote(evidence), 3 + number // 3, evidence
-            )
-            yield replace(item, cut="end")
-
-
-def _iter_neighbours(material: BriefMaterial) -> Iterator[BriefItem]:
-    scenes = material.bible.scenes
-    people = list(_find_profiles(material))
-    shown = [find_last_scene(p, material.bible, material.view) for p in people]
-    for number, scene in enumerate(reversed(scenes[-3:])):
-        if scene in shown:
-            continue
-        for key in scene.key_sentences[:1]:
-            where = f"chapter {scene.chapter}, scene {scene.scene}"
-            text = f"{where}: {_quote(key)}"
-            yield _from_text(BriefSection.AROUND, text, 4 + number, key)
-    for label, card in (("before", material.before), ("after", material.after)):
-        if card is not None:
-            plan = " ".join(filter(None, (card.title, card.summary)))
-            place = f"{material.board}:{card.line}" if card.line else ""
-            text = f"planned {label}: {plan}"
-            yield BriefItem(BriefSection.AROUND, text, 3, place, cut="end")
-
-
-def _iter_end_before(material: BriefMaterial) -> Iterator[BriefItem]:
-    if material.pending:
-        yield BriefItem(
-            BriefSection.BEFORE, material.pending, 2, material.pending_place
-        )
-    if material.bible.scenes:
-        evidence = _tail_evidence(material.bible.scenes[-1], material.view)
-        if evidence is not None:
-            item = _from_text(BriefSection.BEFORE, _quote(evidence), 2, evidence)
-            yield replace(item, cut="start")
-
-
-def _tail_evidence(scene: SceneSummary, view: HorizonView) -> TextEvidence | None:
+def cite_end_of_scene(scene: SceneSummary, view: HorizonView) -> TextEvidence | None:
     """Return the last paragraphs of a scene, whole ones if they are short enough."""
     text = view.texts[scene.document].text
     end = scene.span.start + len(text[scene.span.start : scene.span.end].rstrip())
@@ -414,42 +406,13 @@ def _tail_evidence(scene: SceneSummary, view: HorizonView) -> TextEvidence | Non
     paragraph = text.find("\n\n", start, end)
     if start > scene.span.start and paragraph >= 0:
         start = paragraph + 2
-    return _evidence_of(Span(start, end), scene.document, view)
+    return cite_span(Span(start, end), scene.document, view)
 
 
-def _iter_voice(material: BriefMaterial) -> Iterator[BriefItem]:
-    """Yield passages of the writer's own, from the scenes most like this one first."""
-    cast = {name.casefold() for name in material.card.cast}
-
-    def rate(scene: SceneSummary) -> int:
-        views = {claim.value.casefold() for claim in scene.points_of_view}
-        people = {name.casefold() for name in scene.present}
-        return 2 * len(views & {material.card.pov.casefold()}) + len(people & cast)
-
-    scenes = sorted(
-        enumerate(material.bible.scenes), key=lambda s: (-rate(s[1]), -s[0])
-    )
-    for number, (_, scene) in enumerate(scenes[:MAX_VOICE_PASSAGES]):
-        text = material.view.texts[scene.document].text
-        spans = iter_paragraphs(text, scene.span, VOICE_WORDS)
-        span = max(spans, key=len, default=None)
-        evidence = _evidence_of(span, scene.document, material.view) if span else None
-        if evidence is not None:
-            yield _from_text(BriefSection.VOICE, _quote(evidence), 5 + number, evidence)
-
-
-def _enclosing_line(text: str, at: int) -> Span:
-    """Return the sentence around an offset, at most 300 characters."""
-    start = max(text.rfind(mark, 0, at) + 1 for mark in (".", "!", "?", "\n"))
-    ends = [text.find(mark, at) for mark in (".", "!", "?", "\n")]
-    end = min((e + 1 for e in ends if e >= 0), default=len(text))
-    start += len(text[start:end]) - len(text[start:end].lstrip("”’\"' \n"))
-    return Span(start, min(end, start + 300))
-
-
-def _evidence_of(
+def cite_span(
     span: Span, document: DocumentId, view: HorizonView
 ) -> TextEvidence | None:
+    """Return a part of the text as evidence; None if it is not visible."""
     if not view.is_visible(document, (span,)):
         return None
     return view.evidence(document, (span,), RULES_KEEPER, Certainty.CONFIRMED)
@@ -459,7 +422,7 @@ def _from_claim(
     section: BriefSection, text: str, rank: int, claim: BibleClaim
 ) -> BriefItem:
     evidence = next(iter(claim.evidence), None)
-    item = _from_text(section, f"{text}{_hedge(claim.certainty)}", rank, evidence)
+    item = item_of(section, f"{text}{_hedge(claim.certainty)}", rank, evidence)
     return replace(item, place=CANON_PLACE) if claim.decided else item
 
 
@@ -467,14 +430,15 @@ def _hedge(certainty: Certainty) -> str:
     return "" if certainty in SURE_CERTAINTIES else " (probably)"
 
 
-def _from_text(
+def item_of(
     section: BriefSection, text: str, rank: int, evidence: TextEvidence | None
 ) -> BriefItem:
+    """Return an entry that rests on `evidence`, or on none."""
     place = format_evidence_location(evidence) if evidence else ""
     return BriefItem(section, _flatten(text), rank, place, evidence)
 
 
-def _quote(evidence: TextEvidence) -> str:
+def quote_evidence(evidence: TextEvidence) -> str:
     """Return a passage on one line, in quotation marks unless it begins or ends with
     some.
     """

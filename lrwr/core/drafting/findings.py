@@ -8,12 +8,12 @@ from functools import cache
 
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
-from lrwr.core.continuity.deaths import select_own_forms
 from lrwr.core.continuity.statements import find_enclosing_sentence
 from lrwr.core.drafting.board import SceneCard
 from lrwr.core.drafting.style import VoiceDistance
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
+from lrwr.core.retrieval.story import StoryOrder
 
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 
@@ -102,6 +102,8 @@ class DraftContext:
     scene, None for another text. `is_revision` says that the draft is a document of the
     story already: what it introduces is not from later. `plans` is the text of the
     writer's plans, and of the draft as it is in the story: their names are known.
+    `numbering` is the story order without the draft, by which its chapters are called
+    where it has them; None for that with it.
     """
 
     knowledge: StoryKnowledge
@@ -111,6 +113,7 @@ class DraftContext:
     card: SceneCard | None = None
     is_revision: bool = False
     plans: str = ""
+    numbering: StoryOrder | None = None
 
     @classmethod
     def of(
@@ -121,11 +124,12 @@ class DraftContext:
         *,
         is_revision: bool = False,
         plans: str = "",
+        numbering: StoryOrder | None = None,
     ) -> "DraftContext":
         """Return the context of `draft`; this builds the whole story bible."""
         ranks = {document: n for n, document in enumerate(knowledge.order.story)}
         bible = project_bible(knowledge)
-        return cls(knowledge, bible, draft, ranks, card, is_revision, plans)
+        return cls(knowledge, bible, draft, ranks, card, is_revision, plans, numbering)
 
     @property
     def text(self) -> str:
@@ -147,6 +151,14 @@ class DraftContext:
         lines = self.knowledge.texts[document].lines.lines_of(span)
         last = f"-{lines.last}" if lines.last > lines.first else ""
         return f"{document}:{lines.first}{last}"
+
+    def number_chapter(self, document: DocumentId, span: Span) -> int | None:
+        """Return the number of the chapter with a passage, as it is without the draft."""
+        order = self.numbering or self.knowledge.order
+        order = order if document in order.outlines else self.knowledge.order
+        chapters = order.outlines[document].chapters
+        index = next((n for n, c in enumerate(chapters) if c.span.holds(span)), 0)
+        return order.chapter_number(document, index)
 
     def quote_sentence(self, span: Span) -> str:
         """Return the sentence of the draft at `span`, on one line."""
@@ -217,3 +229,29 @@ def describe_other_word(
 def read_apposition(match: re.Match[str]) -> tuple[str, str]:
     """Return the name and the noun of a match of `compile_apposition`."""
     return match["name"] or match["after"], match["noun"] or match["before"]
+
+
+def select_own_forms(forms: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return for each person the forms of the name that can mean nobody else.
+
+    `forms` has all of them, by person. A form that is part of another person's is left
+    out, and so are those without a capital, such as "the keeper".
+    """
+    words = {
+        person: [frozenset(form.casefold().split()) for form in own]
+        for person, own in forms.items()
+    }
+    return {
+        person: tuple(
+            form
+            for form in own
+            if form[:1].isupper()
+            and not any(
+                frozenset(form.casefold().split()) <= other
+                for name, others in words.items()
+                if name != person
+                for other in others
+            )
+        )
+        for person, own in forms.items()
+    }

@@ -22,7 +22,6 @@ from lrwr.core.bible.values import (
 from lrwr.core.continuity.statements import (
     find_enclosing_paragraph,
     find_enclosing_sentence,
-    is_narrated,
 )
 from lrwr.core.drafting.findings import (
     DraftContext,
@@ -33,6 +32,7 @@ from lrwr.core.drafting.findings import (
     describe_other_word,
 )
 from lrwr.core.drafting.people_check import find_wrong_people
+from lrwr.core.drafting.story_passages import find_latest_days, iter_days
 from lrwr.core.drafting.style import Repetition, find_repetitions, measure_voice
 from lrwr.core.drafting.thing_check import (
     CountComparison,
@@ -52,8 +52,6 @@ LENGTH_TOLERANCE = 0.25
 """Share by which a scene may be shorter or longer than its card says."""
 
 OPPOSITES = frozenset({"ally", "antagonist"})
-_DAY = re.compile(r"\b(?P<unit>Day|Night|Week|Month|Year) (?P<number>\d{1,6})\b")
-_NO_PRESENT_DAY = re.compile(r"\b(?:will|shall|would|by|until|till|next)\b|^[>|]", re.M)
 _NO_OPENING_DAY = re.compile(
     r"\b(?:had|ago|since|before|after|until|till|from|page|remember\w*|recall\w*)\b|^[>|]",
     re.I | re.M,
@@ -140,11 +138,11 @@ def _describe_later_name(
     context: DraftContext, character: str, own: FirstMention, later: FirstMention
 ) -> DraftFinding:
     also = f", a name of {character}," if own.alias != character else ""
-    chapter = _name_chapter(context, later.document, later.span)
+    chapter = context.number_chapter(later.document, later.span)
     sentence = find_enclosing_sentence(context.text, own.span)
     return DraftFinding(
         FindingKind.LATER,
-        f"{own.alias}{also} is in the story only from {chapter} on",
+        f"{own.alias}{also} is in the story only from chapter {chapter} on",
         context.lines_of(own.span),
         context.text[sentence.start : sentence.end],
         context.locate(later.document, later.span),
@@ -171,9 +169,10 @@ def _build_later(
 ) -> DraftFinding:
     others = [e for e in evidence if context.is_later(e.document)]
     first = min(others, key=lambda e: (context.ranks[e.document], e.spans[0]))
+    number = context.number_chapter(first.document, first.spans[0])
     return DraftFinding(
         FindingKind.LATER,
-        f"{fact} is told only in chapter {first.chapter}",
+        f"{fact} is told only in chapter {number}",
         own.lines,
         own.text,
         format_evidence_location(first),
@@ -211,12 +210,8 @@ def _find_earlier_days(context: DraftContext) -> Iterator[DraftFinding]:
     story before it has come to a later one. A draft that comes to that day, too, tells of
     an earlier one on purpose.
     """
-    latest: dict[str, tuple[int, DocumentId, Span]] = {}
-    for document, text in context.texts_before.items():
-        for unit, number, span in _iter_days(text, _NO_PRESENT_DAY):
-            if number > latest.get(unit, (-1, document, span))[0]:
-                latest[unit] = (number, document, span)
-    own = list(_iter_days(context.text, _NO_OPENING_DAY))
+    latest = find_latest_days(context.texts_before)
+    own = list(iter_days(context.text, _NO_OPENING_DAY))
     for unit, number, span in own:
         most = max(other for name, other, _ in own if name == unit)
         if most < latest.get(unit, (-1,))[0] and _is_in_opening(context.text, span):
@@ -237,16 +232,6 @@ def _find_earlier_days(context: DraftContext) -> Iterator[DraftFinding]:
                 is_remark=True,
                 words=f"{unit} {number}",
             )
-
-
-def _iter_days(text: str, hiding: re.Pattern[str]) -> Iterator[tuple[str, int, Span]]:
-    """Yield the numbered days that the narration names, in sentences without `hiding`."""
-    for match in _DAY.finditer(text):
-        span = Span(*match.span())
-        sentence = find_enclosing_sentence(text, span)
-        is_present = not hiding.search(text, sentence.start, sentence.end)
-        if is_present and is_narrated(text, span):
-            yield match["unit"], int(match["number"]), span
 
 
 def _is_in_opening(text: str, span: Span) -> bool:
@@ -278,9 +263,10 @@ def find_new_names(context: DraftContext) -> Iterator[DraftFinding]:
     """Yield one finding with the names that neither story nor notes nor plans have."""
     texts = context.knowledge.texts.items()
     others = [text.text for document, text in texts if document != context.draft]
-    words = {w for text in (*others, context.plans) for w in _list_capitalized(text)}
+    texts_words = {word for text in others for word in WORD_PATTERN.findall(text)}
+    words = _list_capitalized(" ".join(texts_words)) | _list_capitalized(context.plans)
     # "Afterwards" at the start of a sentence is no name if the story has "afterwards".
-    plain = {w for text in others for w in WORD_PATTERN.findall(text) if w.islower()}
+    plain = {word for word in texts_words if word.islower()}
     people = tuple(p for p in context.bible.characters if context.is_known_before(p))
     cast = list_cast_forms(replace(context.bible, characters=people))
     names = [
@@ -465,13 +451,3 @@ def _own_evidence(
 def _is_before(context: DraftContext, evidence: TextEvidence) -> bool:
     rank = context.ranks.get(evidence.document)
     return rank is not None and rank < context.ranks.get(context.draft, -1)
-
-
-def _name_chapter(context: DraftContext, document: DocumentId, span: Span) -> str:
-    outline = context.knowledge.order.outlines[document]
-    index = next(
-        (n for n, c in enumerate(outline.chapters) if c.span.holds(span)),
-        0,
-    )
-    number = context.knowledge.order.chapter_number(document, index)
-    return f"chapter {number}"

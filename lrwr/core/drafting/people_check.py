@@ -13,7 +13,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
     format_evidence_location,
 )
-from lrwr.core.continuity.deaths import KnownPerson, find_dead_actors, select_own_forms
+from lrwr.core.continuity.deaths import KnownPerson, find_dead_actors
 from lrwr.core.continuity.statements import (
     find_enclosing_paragraph,
     find_enclosing_sentence,
@@ -30,6 +30,7 @@ from lrwr.core.drafting.findings import (
     compile_apposition,
     describe_other_word,
     read_apposition,
+    select_own_forms,
 )
 from lrwr.core.drafting.kin_check import find_other_kin
 from lrwr.core.drafting.thing_check import is_told
@@ -196,6 +197,8 @@ def _iter_own_ages(
             if evidence.document == context.draft:
                 yield claim.value, evidence.spans[0]
     for form in person.aliases:
+        if f"{form.name}, " not in context.text:
+            continue
         for match in _compile_age(form.name).finditer(context.text):
             span = Span(*match.span())
             if is_asserted_in_context(context.text, span):

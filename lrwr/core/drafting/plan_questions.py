@@ -46,6 +46,8 @@ _SCENE_QUESTIONS = {
     "beats": "Which steps lead there?",
 }
 SHEET_FIELD = "sheet"
+_ON_PURPOSE = "on purpose"
+"""In what a note leaves open: not to be asked."""
 MAX_GAPS = 3
 """Open questions of the text that are shown for one person."""
 
@@ -139,13 +141,20 @@ def _ask_sheets(material: PlanMaterial) -> Iterator[PlanQuestion]:
         if not people:
             text = "Who is this, what do they want, and what stands in their way?"
             yield PlanQuestion(name, text, place, SHEET_FIELD)
-        for gap in [g for person in people for g in person.open_gaps][:MAX_GAPS]:
+        gaps = [gap for person in people for gap in person.open_gaps]
+        open_gaps = [gap for gap in gaps if _ON_PURPOSE not in gap.attribute]
+        for gap in open_gaps[:MAX_GAPS]:
             text = f"The text leaves open: {gap.attribute.rstrip(' .')}. What is true?"
             yield PlanQuestion(name, text, place, SHEET_FIELD)
 
 
 def _ask_headings(material: PlanMaterial, level: str) -> Iterator[PlanQuestion]:
-    """Yield a question for each planned scene without a part or chapter."""
+    """Yield a question for each planned scene without a part or chapter; none about parts
+    if the scenes of the manuscript are in none.
+    """
+    written = [card for card in material.board.cards if card.id in material.written]
+    if level == "part" and written and not any(card.part for card in written):
+        return
     for card in material.planned:
         if not getattr(card, level):
             text = f"Which {level} does it belong to, and why there?"

@@ -68,11 +68,13 @@ class BriefConflict:
 
 @dataclass(frozen=True, slots=True)
 class DraftReview:
-    """A review. `dropped` conflicts were quoted wrongly, and are not among the others."""
+    """A review. `dropped` says of each conflict that was quoted wrongly, and is not among
+    the others, what is wrong with it.
+    """
 
     proofs: tuple[BeatProof, ...] = ()
     conflicts: tuple[BriefConflict, ...] = ()
-    dropped: int = 0
+    dropped: tuple[str, ...] = ()
 
 
 def select_compared(brief: Brief, passages: Sequence[BriefItem] = ()) -> Brief:
@@ -134,11 +136,15 @@ def parse_review(reply: str, brief: Brief, draft: str) -> DraftReview:
             )
     parsed = [_parse_conflict(row, brief.items, draft) for row in others]
     conflicts: list[BriefConflict] = []
-    for conflict in filter(None, parsed):
-        if not any(conflict.span.overlaps(other.span) for other in conflicts):
+    for conflict in parsed:
+        if isinstance(conflict, BriefConflict) and not any(
+            conflict.span.overlaps(other.span) for other in conflicts
+        ):
             conflicts.append(conflict)
     chosen = tuple(conflicts[:MAX_CONFLICTS])
-    return DraftReview(tuple(proofs), chosen, parsed.count(None))
+    return DraftReview(
+        tuple(proofs), chosen, tuple(row for row in parsed if isinstance(row, str))
+    )
 
 
 def _parse_proof(row: object) -> BeatProof:
@@ -150,19 +156,28 @@ def _parse_proof(row: object) -> BeatProof:
 
 def _parse_conflict(
     row: object, items: Sequence[BriefItem], draft: str
-) -> BriefConflict | None:
-    """Return a conflict; None if its words are not in the draft and in the entry."""
+) -> BriefConflict | str:
+    """Return a conflict, or why it does not count: its words must be in the draft and in
+    the entry.
+    """
     match row:
         case {"draft": str(own), "entry": int(number), "brief": str(words), **more}:
-            is_known = not more and 1 <= number <= len(items)
+            pass
         case _:
             raise MalformedReply("a conflict is not `draft`, `entry` and `brief`")
-    if not is_known or not (_is_telling(own) and _is_telling(words)):
-        return None
+    if more or not 1 <= number <= len(items):
+        return f"there is no entry {number}"
+    for words_of_side in (own, words):
+        if not _is_telling(words_of_side):
+            return (
+                f"“{words_of_side}” is too short: at least two telling words are needed"
+            )
     item = items[number - 1]
     span, other = find_quotation(draft, own), find_quotation(item.text, words)
-    if span is None or other is None:
-        return None
+    if span is None:
+        return f"“{own}” is not in the draft"
+    if other is None:
+        return f"“{words}” is not in entry {number}, “{item.text}”"
     return BriefConflict(span, item, item.text[other.start : other.end])
 
 
@@ -174,18 +189,18 @@ def _is_telling(quote: str) -> bool:
 
 async def review_draft(
     steps: ModelSteps, texts: PromptTexts, brief: Brief, draft: str
-) -> tuple[list[DraftFinding], int]:
+) -> tuple[list[DraftFinding], tuple[str, ...]]:
     """Return a finding for each beat of the card for which the language model has no
     words of `draft` to quote, and for each of its words that contradict `brief`, as
-    `select_compared` returns it; and how many conflicts were dropped, because they were
-    quoted wrongly.
+    `select_compared` returns it; and of each conflict that was dropped, because it was
+    quoted wrongly, why.
 
     Raises:
         ServiceUnavailable: The model did not answer usably.
         StoreProblem: A reply cannot be stored.
     """
     if not brief.card.beats and not brief.items:
-        return [], 0
+        return [], ()
     prompt = build_review_prompt(texts, brief, draft)
     parse = partial(parse_review, brief=brief, draft=draft)
     review = await steps.request(prompt, parse)

@@ -170,6 +170,7 @@ def _compare_looks(
         others = [
             (other, before, sentence)
             for before, sentence in sentences
+            if look.thing[:-1] in f"{before} {sentence}".lower()  # a quick first look
             for other in _iter_looks(sentence, before)
             if look.thing in (other.thing, *_list_nouns(other, before))
             and look.kinds & other.kinds

@@ -109,13 +109,19 @@ AROUND_CHARS = 1_500
 class DraftChecker:
     """Compares the statements of drafts with the passages of one library. Read-only.
 
-    `split` divides a text into sentences.
+    `split` divides a text into sentences. Without `with_details`, no differences are found.
     """
 
     def __init__(
-        self, search: StatementSearch, passages: PassageStore, split: SentenceSplitter
+        self,
+        search: StatementSearch,
+        passages: PassageStore,
+        split: SentenceSplitter,
+        *,
+        with_details: bool = True,
     ) -> None:
         self._search, self._passages, self._split = search, passages, split
+        self._with_details = with_details
 
     async def check(
         self,
@@ -250,9 +256,7 @@ class DraftChecker:
             story.order, types=(), horizon=story.horizon, kinds=[*ChunkKind]
         )
         candidates = []
-        unnamed = ""
-        if story.horizon is not None:
-            unnamed = strip_names(statement.text, story.cast)
+        unnamed = strip_names(statement.text, story.cast) if story.horizon else ""
         for passage in passages:
             chunk = passage.chunk
             is_visible = is_within_scope(chunk.document, chunk.span, scope)
@@ -262,7 +266,7 @@ class DraftChecker:
             compared = self._compare(statement.text, passage, story, text)
             if compared is not None:
                 own = None
-                if statement.quotations and is_visible:
+                if statement.quotations and is_visible and self._with_details:
                     words = strip_speaker_tag(statement)
                     own = self._compare(words, passage, story, text)
                 bare = None
@@ -280,7 +284,9 @@ class DraftChecker:
         chunk = passage.chunk
         start, end = chunk.span.start - AROUND_CHARS, chunk.span.end + AROUND_CHARS
         around = text[max(0, start) : end]
-        return compare_with_text(words, chunk.text, self._split, story.cast, around)
+        return compare_with_text(
+            words, chunk.text, self._split, story.cast, around, self._with_details
+        )
 
 
 def _iter_name_lines(statement: DraftStatement, story: CheckedStory) -> Iterator[str]:

@@ -122,12 +122,14 @@ def compare_with_text(
     split: SentenceSplitter,
     cast: Sequence[Collection[str]] = (),
     around: str = "",
+    with_details: bool = True,
 ) -> Comparison | None:
     """Return the sentences of `text` that are closest to `statement`; None if `text` has
     no sentence.
 
     `cast` has for each character all forms of its name. `around` is more of the text,
-    in which names may stand.
+    in which names may stand. Without `with_details`, differences are not looked for,
+    which takes most of the time.
     """
     stems = stem_words(statement)
     sentences = [s for s in split(text) if not text.startswith("#", s.start)]
@@ -146,6 +148,8 @@ def compare_with_text(
     single = {*sentences}
     near = max(compared, key=lambda c: (c.is_near and c.span in single, c.near))
     best = near if near.is_near else compared[0]
+    if not with_details:
+        return best
     found = text[best.span.start : best.span.end]
     if best.is_near:
         differences = tuple(_compare_words(statement, found, cast))

@@ -29,6 +29,9 @@ def test_the_time_is_a_phrase_of_the_narration(text: str, phrase: str) -> None:
         ("Nell sat in the kitchen.", "the kitchen"),
         ("They walked to Gull Street.", "Gull Street"),
         ("Nell sat.", ""),
+        ("It was in the school register.", ""),
+        ("She looked in the school register in the study.", "the study"),
+        ("So in the hall Nell waited.", "the hall"),
         ("“He is in the kitchen,” said Nell.", ""),
     ],
 )

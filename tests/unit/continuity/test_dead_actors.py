@@ -6,8 +6,8 @@ from lrwr.core.continuity.deaths import (
     DeadActor,
     KnownPerson,
     find_dead_actors,
-    select_own_forms,
 )
+from lrwr.core.drafting.findings import select_own_forms
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 

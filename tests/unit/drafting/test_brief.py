@@ -24,7 +24,12 @@ from lrwr.core.drafting.brief import (
 from lrwr.core.drafting.brief_items import BriefMaterial, BriefSection
 from lrwr.core.drafting.folder import DraftFile
 from lrwr.core.model.documents import BEFORE_THE_STORY, DocumentId, Horizon
-from lrwr.core.model.facts import Certainty, CharacterField, FactAbout
+from lrwr.core.model.facts import (
+    DIRECTED_DETAIL,
+    Certainty,
+    CharacterField,
+    FactAbout,
+)
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.story import build_story_order
 from tests.fakes.short_story import LAMP, LEDGER, ROAD
@@ -222,5 +227,52 @@ def test_an_uncertain_fact_is_marked(stories: Stories) -> None:
             details=(("attribute", "eyes"),),
         )
     rows = brief_of(stories, "Nell")
-    assert "Nell Tallow, eyes: grey" in rows
-    assert "Nell Tallow, eyes: blue (probably)" in rows
+    disagreement = "Nell Tallow, eyes: grey; the text disagrees: blue (2.md:"
+    assert any(row.startswith(disagreement) for row in rows)
+    assert any(row.startswith("Nell Tallow, eyes: blue (probably);") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "certainty", "shown"),
+    [
+        ("Aunt Mags", Certainty.PROBABLE, False),
+        ("Aunt Mags", Certainty.VERIFIED, True),
+        ("Mags is her aunt.", Certainty.PROBABLE, True),
+    ],
+)
+def test_a_mere_form_of_address_is_no_kinship(
+    words: str, certainty: Certainty, shown: bool
+) -> None:
+    told = Stories(Book({"1.md": f"# One\n\nNell saw Mags. {words}\n"}))
+    told.name("Nell")
+    told.name("Mags")
+    told.fact(
+        "1.md",
+        words,
+        FactAbout.CHARACTER,
+        CharacterField.RELATIONSHIP,
+        "",
+        "Nell",
+        certainty=certainty,
+        details=(("target", "Mags"), ("kind", "aunt"), DIRECTED_DETAIL),
+    )
+    assert any("aunt: Mags" in row for row in brief_of(told, "Nell")) is shown
+
+
+def test_the_last_that_is_told_of_a_thing_and_the_day_are_entries() -> None:
+    files = {
+        "1.md": "# One\n\nOn Day 4 Nell chalked a stroke on the slate.\n",
+        "2.md": "# Two\n\nOn Day 6 Mags wiped the slate. It took her an hour.\n",
+    }
+    told = Stories(Book(files))
+    planned = SceneCard(id="a", title="A", summary="Nell reads the slate.")
+    material = BriefMaterial(
+        card=planned,
+        horizon=Horizon(2),
+        bible=project_bible(told.knowledge(), Horizon(2)),
+        view=HorizonView(told.knowledge().order, told.knowledge().texts, Horizon(2)),
+    )
+    rows = [item.text for item in build_brief(material, 900).items]
+    last = "On Day 6 Mags wiped the slate. It took her an hour."
+    assert f"told last of it: “{last}”" in rows
+    assert "The story has come to Day 6: “On Day 6 Mags wiped the slate.”" in rows

@@ -38,9 +38,11 @@ def scene(*present: str) -> SceneSummary:
     )
 
 
-def ask(step: PlanStep, intent: str = INTENT_TEMPLATE) -> list[tuple[str, str]]:
+def ask(
+    step: PlanStep, intent: str = INTENT_TEMPLATE, board: Board = BOARD
+) -> list[tuple[str, str]]:
     material = PlanMaterial(
-        board=BOARD,
+        board=board,
         board_path="drafts/board.md",
         written={"done"},
         intent=DraftFile("drafts/intent.md", intent),
@@ -74,6 +76,11 @@ def test_people_without_a_sheet_are_asked_for_unless_the_story_has_them() -> Non
 def test_scenes_without_a_part_or_chapter_are_asked_for() -> None:
     assert ask(PlanStep.PARTS) == [("Loose", "drafts/board.md:10")]
     assert ask(PlanStep.CHAPTERS) == [("Loose", "drafts/board.md:10")]
+
+
+def test_a_book_without_parts_is_not_asked_for_them() -> None:
+    board = parse_board("### Chapter 1\n#### Done ^done\n#### Next ^next\n")
+    assert ask(PlanStep.PARTS, board=board) == []
 
 
 def test_what_a_planned_card_lacks_is_asked_for() -> None:

@@ -41,7 +41,7 @@ def conflict(draft: str, entry: object, brief: str) -> dict[str, object]:
 def test_a_beat_is_shown_by_words_of_the_draft() -> None:
     review = parse_review(reply("“Nell rang it twice”", ""), COMPARED, DRAFT)
     assert [proof.quote for proof in review.proofs] == ["Nell rang it twice", ""]
-    assert (review.conflicts, review.dropped) == ((), 0)
+    assert (review.conflicts, review.dropped) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,25 @@ def test_a_conflict_has_the_words_as_they_stand_in_draft_and_brief() -> None:
 )
 def test_a_conflict_with_other_words_is_dropped(row: dict[str, object]) -> None:
     review = parse_review(reply("", "", conflicts=[row]), COMPARED, DRAFT)
-    assert (review.conflicts, review.dropped) == ((), 1)
+    (reason,) = review.dropped
+    assert review.conflicts == ()
+    assert any(words in reason for words in ("is not in", "no entry", "too short"))
+
+
+def test_what_is_wrong_with_a_dropped_conflict_is_said() -> None:
+    rows = [
+        conflict("the nine keys", 2, "five of them"),
+        conflict("the four keys", 2, "nine of them"),
+        conflict("the four keys", 99, "five of them"),
+        conflict("keys", 2, "five of them"),
+    ]
+    review = parse_review(reply("", "", conflicts=rows), COMPARED, DRAFT)
+    assert [reason.partition(":")[0] for reason in review.dropped] == [
+        "“the nine keys” is not in the draft",
+        f"“nine of them” is not in entry 2, “{KEYS.text.partition(':')[0]}",
+        "there is no entry 99",
+        "“keys” is too short",
+    ]
 
 
 def test_of_contradictions_of_the_same_words_the_first_counts() -> None:
