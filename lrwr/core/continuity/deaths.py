@@ -312,11 +312,11 @@ def _iter_acts(text: str, forms: tuple[str, ...]) -> Iterator[Span]:
     after, before = _compile_acts()  # once: with the names of each they take long
     for name in _compile_names(forms).finditer(text):
         act = after.match(text, name.end())
-        said = before.search(text, max(0, name.start() - 15), name.start())
+        inverted = before.search(text, max(0, name.start() - 15), name.start())
         if act is not None:
             yield Span(name.start(), act.end())
-        elif said is not None:
-            yield Span(said.start(), name.end())
+        elif inverted is not None:
+            yield Span(inverted.start(), name.end())
 
 
 @lru_cache(maxsize=1_024)
