@@ -52,7 +52,7 @@ _ABOUT_THE_BOOK = re.compile(
 
 _LIGHT = re.compile(
     r"becom(?:e|es|ing)|became|gets?|got|getting|comes?|came|goes|went|going|makes?|made"
-    r"|takes?|took|begins?|began|starts?|started|finally|eventually|soon|later|already"
+    r"|takes?|took|begins?|began|starts?|started|finally|eventually|soon|later|already|end"
     r"|mr|mrs|ms|dr|captain|sir|lady|miss",
     re.IGNORECASE,
 )
@@ -62,6 +62,12 @@ _EVENTS = (
     "marry married marriage wed wedding engaged engagement betrothed",
     "die died dead death dying kill murder drown drowned",
 )
+"""Words for the same event of a life, by groups."""
+
+_BUSY = re.compile(
+    r"\bengaged (?=(?:already|as|at|by|elsewhere|for|in|on|quite|upon|with)\b)"
+)
+"""Words that sound like an event: "engaged for the next dance"."""
 
 _IN_CHAPTER = re.compile(r"\b(?:in|opens|ends|begins) (?:the )?chapter\b", re.I)
 _PEOPLES = re.compile(r"\w+(?:ians?|ish|ese|ch)$")
@@ -151,8 +157,8 @@ def _list_related_passages(
     candidates: Sequence[ComparedPassage],
 ) -> list[ComparedPassage]:
     """Return the passages after the horizon with a paragraph that names two characters
-    of a statement and has each of its other content words, or another word for the same event; none if
-    a paragraph up to the horizon does.
+    of a statement and has each of its other content words, or another word for the same
+    event; none if a paragraph up to the horizon does.
     """
     named = list_named_characters(statement.own_text, story.cast)
     words = WORD_PATTERN.findall(strip_names(statement.own_text, story.cast))
@@ -164,7 +170,8 @@ def _list_related_passages(
     def tells(candidate: ComparedPassage) -> bool:
         for paragraph in candidate.passage.chunk.text.split("\n\n"):
             if all(contains_name(paragraph, forms) for forms in named):
-                stems = stem_words(strip_names(paragraph, story.cast))
+                plain = _BUSY.sub(" ", strip_names(paragraph, story.cast))
+                stems = stem_words(plain)
                 if not any(group.isdisjoint(stems) for group in groups):
                     return True
         return False

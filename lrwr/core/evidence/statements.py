@@ -50,10 +50,15 @@ _SAYING = re.compile(
 """A verb that may introduce or follow a quotation, in lower case."""
 
 _OPINION = re.compile(
-    r"\W*(?:(?:and|but|so|still|yet),? )?(?:I (?:\w+ly )?(?:adore|admire|enjoy|find|hate|like"
-    r"|love|prefer)\b|(?:for|to) me,? |to my mind\b|in my (?:opinion|view)\b)",
+    r"\W*(?:(?:and|but|so|still|yet|personally|honestly|frankly),? )?(?:I (?:\w+ly )?(?:adore"
+    r"|admire|enjoy|find|hate|like|love|prefer)\b|(?:for|to) me,? |to my mind\b"
+    r"|in my (?:opinion|view)\b|my favou?rite\b"
+    r"|I (?:\w+ly )?(?:think|believe|consider|(?:would )?call)\b[^.]*\b(?:deserve[sd]?|the"
+    r" (?:most|least|worst|(?!(?:arr|ch|conqu|cr|for|gu|harv|inter|n|pri|qu|r|requ|t|temp|w)"
+    r"est\b)\w{1,9}est)\b))",
     re.IGNORECASE,
 )
+"""The beginning of a liking or judgement: "I love …", "I think she is the bravest"."""
 
 _QUOTATION_END = re.compile(r"(?P<end>[.!?…][”\"’'])\s+(?=[A-Z“\"‘']|\Z)")
 _LINE_QUOTATION = re.compile(r"(?P<end>[.!?…][”\"’']?)[ \t]*\n\s*(?=[“\"‘'])")

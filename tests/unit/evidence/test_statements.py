@@ -54,6 +54,10 @@ def read(text: str) -> list[DraftStatement]:
         ("I think that Nell sells the mule.", False),
         ("To mend nets is hard for me.", False),
         ("For Meg it is too late.", False),
+        ("I think Nell is the best liar of the marsh.", True),
+        ("Personally, I think Mags deserved better.", True),
+        ("My favourite chapter is that of the fog.", True),
+        ("I think the mule dies in the forest.", False),
     ],
 )
 def test_an_opinion_begins_with_a_liking_or_a_judgement(
