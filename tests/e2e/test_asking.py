@@ -168,6 +168,8 @@ def test_nothing_from_after_the_horizon_is_sent(
     server.asked.clear()
     book.run("ask", "What of the lamp?", "--thread", first["thread"], "--as-of", "ch1")
     sent = "\n".join(text for asked in server.asked for text in asked.texts)
+    again = book.run("ask", "And the lamp?", "--thread", first["thread"])
+    assert "Up to chapter 1, as before in this thread" in again.err
     assert "lamp" in sent
     for later in ("Corin", "pony", "marsh"):
         assert later not in sent

@@ -13,7 +13,13 @@ import typer
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.answers import NO_MODEL, describe_answering_model
-from lrwr.app.presenters.text import LONGEST, StyledText, format_dollars
+from lrwr.app.presenters.text import (
+    LONGEST,
+    StyledText,
+    format_dollars,
+    format_horizon,
+    sanitize_line,
+)
 from lrwr.app.presenters.threads import find_thread, shorten_thread_ids
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
 from lrwr.cli.runtime.event_loop import run_async
@@ -194,7 +200,7 @@ async def _ask(
     as_json: bool,
 ) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
-        request = await _resolve_thread(workspace, request, thread)
+        request = await _resolve_thread(workspace, request, thread, output)
         if thread is None and request.mode is not AnswerMode.IN_CHARACTER:
             _require_meaning(request.text)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
@@ -243,12 +249,16 @@ async def _show_advice(
 
 
 async def _resolve_thread(
-    workspace: Workspace, request: TurnRequest, thread: str | None
+    workspace: Workspace, request: TurnRequest, thread: str | None, output: Output
 ) -> TurnRequest:
+    """Return the request with the id of its thread, and name the horizon of that."""
     await require_passages(workspace)
     if thread is None:
         return request
     found_thread = find_thread(thread, await workspace.threads.threads())
+    if request.as_of is None and (as_of := found_thread.state.as_of):
+        point = sanitize_line(format_horizon(as_of))
+        output.info(f"Up to {point}, as before in this thread (`--as-of`).")
     return replace(request, thread=found_thread.id)
 
 
@@ -261,7 +271,7 @@ async def _show_prompt(
     as_json: bool,
 ) -> None:
     async with open_workspace(settings, say=output.info) as workspace:
-        request = await _resolve_thread(workspace, request, thread)
+        request = await _resolve_thread(workspace, request, thread, output)
         companion = await accompany(workspace) if accompany else None
         sessions = workspace.sessions(may_ask=False, companion=companion)
         prompts = await sessions.prompt(request)
