@@ -353,7 +353,7 @@ class ChatController:
 def _describe_pending(pending: PendingCounts) -> str:
     """Return how many files are to be read, to be analysed again, and deleted."""
     files = pending.unread
-    parts = [f"{format_count(files, 'changed file')} to read"] if files else []
+    parts = [f"{format_count(files, 'file')} to read"] if files else []
     if pending.stale:
         noun = "" if files else " document"
         plural = "s" if noun and pending.stale > 1 else ""

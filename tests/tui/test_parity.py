@@ -303,7 +303,7 @@ async def test_an_answer_from_an_outdated_library_says_so(book: Path) -> None:
         (book / "chapters" / "11-new.md").write_text("# Eleven\n\nNell slept.\n")
         await room.ask("Who is Hob?")
         assert any("Answered from 27 of 28 files" in text for text in notes(room))
-        assert "1 changed file to read" in str(
+        assert "1 file to read" in str(
             room.screen.query_one("#status-index", Static).content
         )
 

@@ -59,7 +59,7 @@ async def test_unchanged_files_of_other_settings_are_not_called_changed(
     async with a_room(book, LRWR_CHUNK_LARGEST="400") as room:
         status = room.screen.query_one(StatusLine).status
         assert status.index == (
-            "1 changed file to read, 27 to be analysed again (Ctrl+L)"
+            "1 file to read, 27 to be analysed again (Ctrl+L)"
         )
 
 
