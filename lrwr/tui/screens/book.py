@@ -140,11 +140,6 @@ class BookView(TextScreen):
             self._update("title", reading.summary)
             await self._save(annotations=False)
 
-    @property
-    def application(self) -> RoomApp:
-        """The application that shows the book."""
-        return self._room
-
     async def _save(self, *, annotations: bool) -> None:
         """Store the position, and with `annotations` these too."""
         reading = self._reading

@@ -4,7 +4,7 @@ which e-books share.
 
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -84,7 +84,7 @@ class TextScreen(LoadingScreen[None]):
     @property
     def application(self) -> RoomApp:
         """The application whose services the screen uses."""
-        raise NotImplementedError
+        return cast("RoomApp", self.app)
 
     async def _run(
         self, work: "Callable[[Workspace], Coroutine[None, None, ResultT]]"
@@ -295,11 +295,6 @@ class ReaderView(TextScreen, ModalScreen[None]):
             self._state.highlight(before.pattern, before.label)
         self._state.findings = await self._run(load_reader_findings) or {}
         self._mark()
-
-    @property
-    def application(self) -> RoomApp:
-        """The application of the chat screen below."""
-        return self.room.room
 
     async def _open(self, number: int, offset: int) -> None:
         """Show the part with the index `number`, at `offset` of its document."""
