@@ -423,14 +423,15 @@ def _numbers_by_word() -> dict[str, int]:
 
 
 _NUMBERED_TITLE = LazyPattern(
-    rf"(?i:(?:chapter|chap\.|ch\.)?\s*)({NUMERAL_PATTERN})\s*(?:[.:,;)–—-]+\s*|$)"
+    rf"(?i:(?:(?:volume|vol\.|book|part)\s+\w+\s*[.:,;–—-]\s*)?"
+    rf"(?:chapter|chap\.|ch\.)?\s*)({NUMERAL_PATTERN})\s*(?:[.:,;)–—-]+\s*|$)"
 )
 
 
 def format_chapter_title(number: int, title: str) -> str:
     """Return `title` in quotation marks after a space, or "" if it says no more than
-    that the chapter has this number: "" for 12 and "CHAPTER XII", " “Fog”" for 6 and
-    "Chapter Six: Fog". Another number in the title stays.
+    that the chapter has this number: "" for 12 and "CHAPTER XII" or "VOLUME I, CHAPTER
+    XII", " “Fog”" for 6 and "Chapter Six: Fog". Another number in the title stays.
     """
     match = _NUMBERED_TITLE.match(title, 0)
     if match and parse_numeral(match[1]) == number:

@@ -85,7 +85,8 @@ def test_a_file_name_makes_a_title(name: str, title: str) -> None:
     [(12, "CHAPTER XII", ""), (6, "Chapter Six: Fog", " “Fog”"), (3, "", ""),
      (10, "CHAPTER 30", " “CHAPTER 30”"), (4, "Fog", " “Fog”"), (1, "I. The Period", " “The Period”"),
      (1, "I Am Born", " “I Am Born”"), (2, "2", ""), (2, "Chapter Two Rivers", " “Chapter Two Rivers”"),
-     (0, "Prologue", " “Prologue”")],
+     (0, "Prologue", " “Prologue”"), (9, "VOLUME I, CHAPTER IX", ""), (3, "Part One. Chapter 3: Ebb", " “Ebb”"),
+     (20, "VOLUME II, CHAPTER II", " “VOLUME II, CHAPTER II”"), (1, "Book One", " “Book One”")],
 )  # fmt: skip
 def test_a_title_does_not_repeat_the_number_of_its_chapter(
     number: int, title: str, shown: str
