@@ -252,7 +252,7 @@ def _paragraphs(
 
 def _split_snapshot(text: str) -> DocumentSnapshot:
     parts = _BETWEEN_PARAGRAPHS.split(text)
-    return DocumentSnapshot(tuple(part for part in parts if part.strip()))
+    return DocumentSnapshot(tuple(part.strip() for part in parts if part.strip()))
 
 
 def _key(contradiction: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:

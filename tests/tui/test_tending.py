@@ -58,9 +58,7 @@ async def test_unchanged_files_of_other_settings_are_not_called_changed(
         (book / "chapters" / "11-new.md").write_text("# Eleven\n\nNell slept.\n")
     async with a_room(book, LRWR_CHUNK_LARGEST="400") as room:
         status = room.screen.query_one(StatusLine).status
-        assert status.index == (
-            "1 file to read, 27 to be analysed again (Ctrl+L)"
-        )
+        assert status.index == ("1 file to read, 27 to be analysed again (Ctrl+L)")
 
 
 async def test_every_setting_is_shown_with_where_it_comes_from(book: Path) -> None:

@@ -196,16 +196,20 @@ async def test_changed_paragraphs_are_told_with_their_lines(tmp_path: Path) -> N
     one.write_text(
         "# One\n\nNell woke.\n\nThe lamp burned.\n\nIt rained.\n\nHob left.\n"
     )
+    two.write_text("# Two\n\nNobody came.\n\nIt snowed.\n")
     (folder / "3.md").write_text("# Three\n\nA new chapter.\n")
     new = build_manuscript_state(await ingested(folder))
-    edits = diff_states(old, new).edits
-    assert [(e.document, e.line, e.before, e.after) for e in edits] == [
+    difference = diff_states(old, new)
+    assert [(e.document, e.line, e.before, e.after) for e in difference.edits] == [
         ("1.md", 3, "Nell slept.", "Nell woke."),
         ("1.md", 7, "", "It rained."),
+        ("2.md", 5, "", "It snowed."),
     ]
+    appended = difference.documents[1]
+    assert (appended.passages_new, appended.passages_changed) == (1, 0)
     back = diff_states(new, old).edits
-    assert [(e.line, e.before, e.after) for e in back] == [
+    assert [(e.line, e.before, e.after) for e in back if e.document == "1.md"] == [
         (3, "Nell woke.", "Nell slept."),
         (7, "It rained.", ""),
     ]
-    assert filter_story_diff(diff_states(old, new), [DocumentId("2.md")]).edits == ()
+    assert filter_story_diff(difference, [DocumentId("3.md")]).edits == ()
