@@ -165,6 +165,19 @@ def test_the_gentleman_of_a_tag_is_hardly_the_last_man_who_was_named(who: str) -
     assert (quotation.speaker, quotation.certainty) == ("", Certainty.NOT_EVALUATED)
 
 
+def test_a_tag_before_the_words_may_end_without_a_mark() -> None:
+    text = "Hob worked on; but Nell observed on his behalf\n\n“One cannot wonder.”"
+    assert speakers(text) == ["Nell"]
+
+
+def test_whoever_comes_when_another_has_hardly_arrived_is_who_speaks() -> None:
+    text = (
+        "Hob had scarcely passed the gate, when Nell came out to meet him; came with no "
+        "slow step; and falling on his neck, said, “Now I shall sleep.”"
+    )
+    assert speakers(text) == ["Nell"]
+
+
 def test_the_narrator_speaks_by_name_when_it_is_known() -> None:
     text = "Nell sat down.\n\n“You are late,” I said.\n\n“I know,” said Nell."
     assert speakers(text, narrator="Hob") == ["Hob", "Nell"]

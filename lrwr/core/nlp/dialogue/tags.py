@@ -317,7 +317,8 @@ def _find_speech_verb(tokens: Sequence[TextToken], start: int) -> int | None:
 # The sentence leads to the quotation: it ends with a colon, comma, dash or "that"
 _LEADS_TO_QUOTATION = re.compile(
     r"(?:[:,—–-]|\b(?:that|said|was)|\b(?:interposed|interrupted|resumed|burst out|"
-    r"broke in|began again|spoke again)\b[^.!?\n]{0,40}\.)[\s*_(]*$"
+    r"broke in|began again|spoke again)\b[^.!?\n]{0,40}\.|\b(?:said|cried|observed|remarked|"
+    r"exclaimed|replied|answered|added|asked|whispered)\b[^.;:!?\n\"“”]{0,40}\w)[\s*_(]*$"
 )
 _INFINITE = (
     "saying whispering exclaiming adding crying asking replying answering observing "
@@ -471,25 +472,23 @@ def _find_clause_subject(
     return subject
 
 
+_AFTER_CLAUSE = frozenset({";", "and", "but", "then", "so", ":", "—", "--"})
+
+
 def _is_subject(tokens: Sequence[TextToken], at: int, found_end: int) -> bool:
     if at == 0:
         return True
     before = tokens[at - 1].lower()
     if before == "," and found_end == at - 1:
         return False
+    if (
+        before == "when" and at >= 2 and tokens[at - 2] == ","
+    ):  # "Nell came, when Hob said"
+        return True
     if before == "and" and at >= 2:
         return found_end != at - 1 and may_start_clause(tokens, at)
     if before in COORDINATORS:
-        return found_end < 0 or before in {
-            ";",
-            "and",
-            "but",
-            "then",
-            "so",
-            ":",
-            "—",
-            "--",
-        }
+        return found_end < 0 or before in _AFTER_CLAUSE
     return before.endswith("ly") or (
         found_end < 0
         and at <= 3
