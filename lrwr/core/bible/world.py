@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lrwr.core.bible.kin_terms import NAME_TITLES
 from lrwr.core.bible.profiles import (
     SourcedFact,
     VisibleFacts,
@@ -21,7 +22,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.nlp.names.lexicon import fold_name
+from lrwr.core.nlp.names.lexicon import fold_name, is_given_name
 from lrwr.core.ports.story_stores import CountedFact
 
 
@@ -78,6 +79,8 @@ _MIN_LOCATIVE_SHARE = 0.15
 """Minimum share of locative uses among the mentions of a place."""
 _MIN_SHARE_WITH_ARTICLE = 0.3
 """The same for a name with "the", such as "the Angel", which is more often a thing's."""
+_MIN_SHARE_OF_GIVEN_NAME = 0.3
+"""The same for a name such as "Frederick", which is mostly a person's or a part's."""
 
 
 def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
@@ -100,6 +103,8 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     elements = {
         key: _build_element(group, group, material) for key, group in groups.items()
     }
+    parts = [key for key in elements if _is_part_of_room(key, elements)]
+    elements |= dict.fromkeys(parts)
     same = _find_same_places({k: e for k, e in elements.items() if e is not None})
     if same:
         elements = _merge_same_places(facts, groups, elements, same, material)
@@ -172,8 +177,8 @@ def _merge_same_places(
 def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
     """Return the normalized names of places that are another's, with that name.
 
-    "The Lodge" is "Thole Lodge" if no other place is a Lodge, "Ness Park" is
-    "Ness" if that is its usual name and no other place begins with it, and "Mr.
+    "The Lodge" is "Thole Lodge" if no other Lodge is named nearly as often, "Ness
+    Park" is "Ness" if that is its usual name and no other place begins with it, and "Mr.
     Vale's house" is "Mr. Vale's".
     """
     same: dict[str, str] = {}
@@ -187,8 +192,8 @@ def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
             continue
         if len(words) == 1 and not element.name.split(" ")[-1].islower():
             longer = [k for k in by_last_word[key] if k != key]
-            if len(longer) == 1:
-                same[key] = longer[0]
+            if other := _find_usual(longer, elements):
+                same[key] = other
         elif len(words) > 1 and words[-1] in _HOUSES:
             short = " ".join(words[:-1])
             if short in elements and _is_by_name(key, short, elements, ordered):
@@ -199,6 +204,33 @@ def _find_same_places(elements: Mapping[str, WorldElement]) -> dict[str, str]:
 _HOUSES = frozenset({"house", "park", "court", "home"})
 _USUAL_SHARE = 3
 """How much more often a place is called by its short name than by the full one."""
+
+
+def _find_usual(keys: Sequence[str], elements: Mapping[str, WorldElement]) -> str:
+    """Return the one of `keys` that is named much more often than all others."""
+    ranked = sorted(keys, key=lambda key: -elements[key].mentions)
+    if len(ranked) > 1 and (
+        elements[ranked[0]].mentions < _USUAL_SHARE * elements[ranked[1]].mentions
+    ):
+        return ""
+    return ranked[0] if ranked else ""
+
+
+def _is_part_of_room(key: str, elements: Mapping[str, WorldElement | None]) -> bool:
+    """Return whether `key` is hardly named but in the name of a room: "the East" in
+    "the East room".
+    """
+    element = elements[key]
+    rooms = (elements.get(f"{key} {noun}") for noun in _ROOMS)
+    return element is not None and any(
+        room is not None and room.mentions * _ROOM_SHARE >= element.mentions
+        for room in rooms
+    )
+
+
+_ROOMS = ("room", "chamber", "wing", "tower", "gate")
+_ROOM_SHARE = 1.25
+"""How much more often "the East" may be named than "the East room"."""
 
 
 def _is_by_name(
@@ -265,8 +297,11 @@ class _PlaceCounts:
         if self.is_sure:
             return True
         name = self.names.most_common(1)[0][0]
+        if name.removeprefix("the ") in NAME_TITLES:
+            return False  # "the Baron" is a person, or a part in a play
         with_article = name.startswith("the ") and not name[4:].islower()
         share = _MIN_SHARE_WITH_ARTICLE if with_article else _MIN_LOCATIVE_SHARE
+        share = _MIN_SHARE_OF_GIVEN_NAME if is_given_name(name) else share
         return (
             self.mentions >= _MIN_MENTIONS
             and self.locative > 0

@@ -27,7 +27,7 @@ SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
 
 RULES_KEEPER = "rules"
 """`Fact.keeper` of facts found by rules, without a language model."""
-RULES_REVISION = "rules-23"
+RULES_REVISION = "rules-24"
 """The version of these rules; documents are analysed again when it changes."""
 WRITER_KEEPER = "writer"
 """`Fact.keeper` of facts from the author's notes or the user's decisions."""

@@ -24,7 +24,8 @@ from tests.fakes.suite import examples
 ONE, TWO = "book/1.md", "book/2.md"
 WORDS = (
     "# One\n\nHe came to Thole, to Barrow, to the Angel, to Gull Street. He saw the Lodge,"
-    " Thole Lodge. Barrow Park, Barrow Hall, Barrow Lodge, Hob's, Hob's house.\n"
+    " Thole Lodge. Barrow Park, Barrow Hall, Barrow Lodge, Hob's, Hob's house. He met"
+    " the Baron, Frederick, Clifton, the East room.\n"
 )
 
 
@@ -88,6 +89,15 @@ def test_the_lodge_is_the_only_lodge_under_its_full_name() -> None:
     one = (ONE, "Thole Lodge", 2, 2, ""), (ONE, "the Lodge", 5, 3, "")
     assert [(p.name, p.mentions) for p in world(*one)] == [("Thole Lodge", 7)]
     assert len(world(*one, (ONE, "Barrow Lodge", 2, 2, ""))) == 3
+    often = (ONE, "Thole Lodge", 8, 8, ""), (ONE, "the Lodge", 5, 3, "")
+    assert len(world(*often, (ONE, "Barrow Lodge", 2, 2, ""))) == 2
+
+
+def test_a_title_a_given_name_and_the_word_before_a_room_are_no_places() -> None:
+    assert world((ONE, "the Baron", 3, 3, ""), (ONE, "Frederick", 6, 1, "")) == ()
+    assert [p.name for p in world((ONE, "Clifton", 6, 3, ""))] == ["Clifton"]
+    rooms = world((ONE, "the East", 9, 8, ""), (ONE, "the East room", 9, 8, ""))
+    assert [(p.name, p.mentions) for p in rooms] == [("the East room", 9)]
 
 
 def test_a_park_is_the_place_whose_name_it_has_if_that_is_its_usual_name() -> None:

@@ -15,7 +15,11 @@ from lrwr.core.nlp.dialogue.subjects import (
     parse_possessor,
     tokenize_masked_text,
 )
-from lrwr.core.nlp.dialogue.turns import MASKED_NAME_CHARACTER, DialoguePage
+from lrwr.core.nlp.dialogue.turns import (
+    MASKED_NAME_CHARACTER,
+    UNMARKED_LEAD,
+    DialoguePage,
+)
 
 _CONTINUING = (
     "continued continues added adds resumed resumes pursued proceeded repeated "
@@ -47,8 +51,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"”’')*_]*\s+(?=[^\W\d_a-z]|\ue000)")
 class TagStrength(IntEnum):
     """How strongly a sentence beside a quotation indicates its speaker.
 
-    `SURE`: a speech verb with its subject. `LIKELY`: a speech verb at a distance, or a
-    verb of gesture. `BEAT`: a person does something else.
+    A sure one is a speech verb with its subject.
     """
 
     BEAT = 1
@@ -317,8 +320,8 @@ def _find_speech_verb(tokens: Sequence[TextToken], start: int) -> int | None:
 # The sentence leads to the quotation: it ends with a colon, comma, dash or "that"
 _LEADS_TO_QUOTATION = re.compile(
     r"(?:[:,—–-]|\b(?:that|said|was)|\b(?:interposed|interrupted|resumed|burst out|"
-    r"broke in|began again|spoke again)\b[^.!?\n]{0,40}\.|\b(?:said|cried|observed|remarked|"
-    r"exclaimed|replied|answered|added|asked|whispered)\b[^.;:!?\n\"“”]{0,40}\w)[\s*_(]*$"
+    r"broke in|began again|spoke again)\b[^.!?\n]{0,40}\.|"
+    rf"{UNMARKED_LEAD})[\s*_(]*$"
 )
 _INFINITE = (
     "saying whispering exclaiming adding crying asking replying answering observing "

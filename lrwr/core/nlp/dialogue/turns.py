@@ -14,8 +14,13 @@ from lrwr.core.nlp.text.prose import find_paragraphs
 MASKED_NAME_CHARACTER = "\ue000"
 """Replaces every character of a name in `DialoguePage.masked`."""
 # A paragraph that leads to a quotation: "Nell said,", "Then Nell interposed."
+UNMARKED_LEAD = (
+    r"\b(?:said|cried|observed|remarked|exclaimed|replied|answered|added|asked|whispered)\b"
+    r"[^.;:!?\n\"“”]{0,40}\w"
+)
+"""Matches the end of a sentence that leads to a quotation without a mark: "said so"."""
 _LEADS = re.compile(
-    r"(?::|,|—|–|--?)[\s*_>]*$"
+    rf"(?::|,|—|–|--?|{UNMARKED_LEAD})[\s*_>]*$"
     r"|\b(?:interposed|interrupted|resumed|burst out|broke in|"
     r"began again|spoke again)\b[^.!?\n]{0,40}\.[\s*_>]*$"
 )
@@ -31,7 +36,7 @@ class DialogueTurn:
     paragraphs without speech since the previous turn. `before`, `inside` and `after`
     are the narration of the same paragraph before, between and after the quoted spans,
     up to the next quotation; a span may be empty. `lead` is the previous paragraph if
-    it ends with a colon, comma or dash, else None. `first_here` means that this is the
+    it ends with a colon, comma, dash or speech verb, else None. `first_here` means that this is the
     first turn of its paragraph.
     """
 
