@@ -406,6 +406,7 @@ def test_whoever_loses_a_relative_is_not_the_dead() -> None:
         "“No,” she returned, “I will not.”",
         "Hob was seized with a violent fit of coughing.",
         "Nell came since the death of Hob's father.",
+        "It was said that she was married.",
     ],
 )
 def test_a_time_clause_a_tag_and_a_cough_are_no_events(text: str) -> None:

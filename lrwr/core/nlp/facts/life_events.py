@@ -118,6 +118,7 @@ _NEAR = 48
 _SHORT = 40
 """Characters of a sentence up to which the one before it is quoted, too."""
 _YOU = frozenset({"you", "You"})
+_THIRD = frozenset({"he", "she", "they"})
 _CONTRACTED = frozenset({"he", "she", "it", "who"})
 _K = LifeEventKind
 _MINOR = frozenset(
@@ -396,10 +397,8 @@ def _is_worth_telling(
         people = tuple(name for name in people if name != CueParty.SPEAKER)
     if people or rule.impersonal:
         return True
-    if is_earlier and who.lower() in ("he", "she", "they"):
-        return False
-    if rule.kind is _K.DIED and who.lower() in ("he", "she", "they"):
-        return False
+    if who.lower() in _THIRD and (is_earlier or rule.kind in (_K.DIED, _K.MARRIED)):
+        return who.lower() == "they" and rule.kind is _K.MARRIED and not is_earlier
     if spoken:
         return rule.kind in _PERSONAL_SPEECH
     is_narrator = who in ("I", "We", "we") and rule.kind is not _K.LEFT
