@@ -364,7 +364,10 @@ def test_a_passage_of_another_sentence_is_shown_if_it_decides(
     first = done.json["sentences"][0]
     assert first["verdict"]["quote"] == cited[0]
     assert first["verdict"]["passage"] == len(first["passages"]) - 1
-    assert cited[0] in check(with_model, draft=CLAIMS).out
+    shown = check(with_model, draft=CLAIMS).out
+    place = re.findall(rf"(\S+):(\d+)  “{re.escape(cited[0])}", shown)[0]
+    lines = (with_model.folder / place[0]).read_text("utf-8").split("\n")
+    assert cited[0] in lines[int(place[1]) - 1]
 
 
 def test_what_the_passages_do_not_say_is_judged_again_with_further_passages(

@@ -15,6 +15,7 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
     styled_line,
 )
+from lrwr.core.attribution.quotations import find_quotation
 from lrwr.core.evidence.comparison import DetailDifference, DetailKind
 from lrwr.core.evidence.judge import Verdict
 from lrwr.core.evidence.limits import PartLength
@@ -24,6 +25,7 @@ from lrwr.core.evidence.results import (
     StatementResult,
 )
 from lrwr.core.model.documents import DocumentId, Horizon
+from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 
 SHOWN = 2
@@ -72,7 +74,7 @@ def render_checked_draft(
                 f"{sanitize_line(page.title)}, {sanitize_line(page.url)}",
                 indent=6,
             )
-        yield from _render_judgement(checked)
+        yield from _render_judgement(checked, texts)
         if checked.judgement is not None and checked.judgement.passage is not None:
             yield styled_line()
             continue
@@ -226,7 +228,9 @@ def _judgement_as_json(checked: CheckedStatement) -> dict[str, object] | None:
     }
 
 
-def _render_judgement(checked: CheckedStatement) -> Iterator[StyledLine]:
+def _render_judgement(
+    checked: CheckedStatement, texts: Mapping[DocumentId, DocumentText]
+) -> Iterator[StyledLine]:
     """Yield the reason of the language model, with the words that it quotes."""
     judgement = checked.judgement
     if judgement is None:
@@ -238,8 +242,13 @@ def _render_judgement(checked: CheckedStatement) -> Iterator[StyledLine]:
         yield styled_line(StyledText(reason, "faint"), indent=6)
     if judgement.passage is not None:
         chunk = checked.passages[judgement.passage].passage.chunk
+        lines, quoted = chunk.lines, find_quotation(chunk.text, judgement.quote)
+        if quoted is not None and chunk.document in texts:
+            start = chunk.span.start
+            span = Span(start + quoted.start, start + quoted.end)
+            lines = texts[chunk.document].lines.lines_of(span)
         yield styled_line(
-            StyledText(format_place(chunk.document, chunk.lines), "place"),
+            StyledText(format_place(chunk.document, lines), "place"),
             f"  “{shorten_excerpt(judgement.quote)}”",
             indent=6,
         )
