@@ -215,7 +215,7 @@ async def _find_finding(
         return passage
     raise NotFound(
         f"{problem}, and no open question, contradiction or fact has these words",
-        hint=problem.hint,
+        hint=f"{problem.hint} `lrwr search {shlex.quote(words)}` finds passages.".strip(),
     )
 
 
