@@ -190,3 +190,18 @@ def test_the_mentions_of_a_character_are_opened_one_after_another(
     ran = empty.run("open", "Nell", "--after", place, "--print")
     assert ran.code == ExitCode.NOT_FOUND
     assert "not mentioned after" in ran.err
+
+
+def test_a_fact_that_is_not_recorded_is_named_with_its_character(
+    empty: Terminal,
+) -> None:
+    talk = "“Yes,” said {0}. {0} sat down. {0} slept.\n\n"
+    people = ("Nell Tallow", "Hob Tallow", "Nell", "Hob")
+    text = "".join(map(talk.format, people))
+    (empty.folder / "1.md").write_text(f"# Part\n\n{text}", encoding="utf-8")
+    assert empty.run("ingest", ".").code == 0
+    for target in ("Nell Tallow eyes", "Nell's eyes"):
+        ran = empty.run("open", target, "--print")
+        assert ran.code == ExitCode.NOT_FOUND
+        assert ran.err.startswith("lrwr: Nothing is recorded about Nell Tallow with")
+        assert f'`lrwr search "{target}"`' in ran.err

@@ -176,7 +176,11 @@ async def _find_evidence(workspace: "Workspace", words: str) -> TextEvidence:
     try:
         profile = find_profile_by_name(words, bible)
     except NotFound as error:
-        return await _find_finding(workspace, words, bible, bible.characters, error)
+        named = _find_character_in(words, bible.characters)
+        if named is None:
+            characters = bible.characters
+            return await _find_finding(workspace, words, bible, characters, error)
+        profile = named
     topic = _list_topic_words(words) - _list_name_words(profile)
     if not topic:
         return _locate_character(profile, bible)
@@ -213,10 +217,29 @@ async def _find_finding(
         return _locate_contradiction(finding)
     if passage := _find_fact(words, characters):
         return passage
+    search = words.replace('"', "")
     raise NotFound(
         f"{problem}, and no open question, contradiction or fact has these words",
-        hint=f"{problem.hint} `lrwr search {shlex.quote(words)}` finds passages.".strip(),
+        hint=f'{problem.hint} `lrwr search "{search}"` finds passages.'.strip(),
     )
+
+
+def _find_character_in(
+    words: str, characters: Sequence[CharacterProfile]
+) -> CharacterProfile | None:
+    """Return the character of whom `words` have the longest whole name; None if there is
+    none, or several.
+    """
+    target_words = _list_topic_words(words)
+    named: dict[str, int] = {}
+    for profile in characters:
+        for name in (profile.name, *(form.name for form in profile.aliases)):
+            name_words = _list_topic_words(name)
+            if name_words and name_words <= target_words:
+                named[profile.name] = max(named.get(profile.name, 0), len(name_words))
+    most = max(named.values(), default=0)
+    longest = [p for p in characters if most and named.get(p.name) == most]
+    return longest[0] if len(longest) == 1 else None
 
 
 def _find_fact(
