@@ -210,7 +210,12 @@ def test_a_narrator_acts_in_the_first_person() -> None:
     assert line in doubt_action(question, "strike", NARRATED)
 
 
-def doubts_of(question: str, *chapters: int, unknown: tuple[str, ...] = ()) -> str:
+def doubts_of(
+    question: str,
+    *chapters: int,
+    unknown: tuple[str, ...] = (),
+    horizon: Horizon | None = None,
+) -> str:
     book = Book({"1.md": LAMP})
     whole = Span(0, len(LAMP))
     quotes = [
@@ -224,7 +229,7 @@ def doubts_of(question: str, *chapters: int, unknown: tuple[str, ...] = ()) -> s
         for chapter in chapters
     ]
     return describe_doubt(
-        TurnQuestion(question),
+        TurnQuestion(question, horizon=horizon),
         ValueQuestion(question, unknown=unknown),
         quotes,
         WordWeights.of(extract_content_words(question), {}, 10),
@@ -237,6 +242,9 @@ def test_passages_from_one_chapter_are_where_the_story_tells_it() -> None:
     question = "Did Nell light the lamp?"
     assert doubts_of(question, 3, 3, 3, 3, 9) == ""
     assert "Whether it is so" in doubts_of(question, 3, 3, 3, 8, 9)
+    assert doubts_of(question, 3, 3, 3, 3, 9, horizon=Horizon(20)) == ""
+    early = doubts_of(question, 3, 3, 3, 3, 2, horizon=Horizon(4))
+    assert "Whether it is so" in early
     assert "clearly says where" in doubts_of("Where is Nell?", 3, 3, 3, 3, 3)
 
 

@@ -59,6 +59,9 @@ MIN_FROM_ONE_CHAPTER = 4
 """Passages from one chapter that show that the story tells there what is asked for. Of
 five, they are seldom as many by chance (decision 055)."""
 
+MIN_CHAPTERS = 10
+"""Chapters up to a horizon from which on that does not happen by chance."""
+
 _FOLLOW_UP = re.compile(r"^\W*(?:and|so|but)\b", re.IGNORECASE)
 
 _LEARNING = re.compile(
@@ -153,8 +156,11 @@ def _describe_signs(
     """
     if word := _find_missing_word(typed, quotes, words):
         return f"Most of the question is “{word}”, which is not in the text."
-    is_one_place = _count_from_one_chapter(quotes) >= MIN_FROM_ONE_CHAPTER
-    is_one_place = is_one_place and not extract_quoted_phrases(typed.text)
+    is_one_place = (
+        _count_from_one_chapter(quotes) >= MIN_FROM_ONE_CHAPTER
+        and (question.horizon is None or question.horizon.chapter >= MIN_CHAPTERS)
+        and not extract_quoted_phrases(typed.text)
+    )
     lack = "" if is_one_place else _describe_action(question, typed, quotes, sentences)
     if not lack and lacks_reason(typed, [q.text for q in quotes], sentences):
         return "None of these passages clearly gives a reason for it."
