@@ -265,6 +265,9 @@ def test_a_passage_must_say_what_a_question_of_another_kind_asks_for(
         ("How many boats has Nell?", "Of Nell's boats there were six.", "Nell waited two hours."),
         ("Who is the miller who saw Nell?", "Hob, the miller, saw Nell.", "The miller saw Nell."),
         ("Who is the doctor who saw Nell?", "Doctor Vale saw Nell.", "The doctor saw Nell."),
+        ("What is the name of Nell's sister?", "Nell came in with her sister, Ada.", "Nell came in with her sister."),
+        ("What is the name of Nell's little boat?", "Nell named her boat Petrel.", "Nell sold her boat."),
+        ("Which hospital is Nell in?", "Nell lay in Saint Bride hospital.", "Nell lay in hospital."),
         ("What is the name of Nell's boat?", "Nell named her boat Petrel.", "Nell sold her boat."),
         ("Where does Nell stay in Holm?", "Nell had taken a house in Tallow Street.", "Nell was in Tallow Street."),
         ("How did Nell die?", "A fever had seized Nell, and carried her off.", "Nell was carried off the boat."),
@@ -300,6 +303,9 @@ def test_a_value_without_a_word_of_the_question_near_it_is_another() -> None:
         ("Where did Nell and Mags first see each other?", False),
         ("Who is Nell?", False),
         ("Where does Nell live?", False),
+        ("What does Nell get every year?", False),
+        ("Who says that all the fog is late?", False),
+        ("Who sold all the old boats?", True),
     ],
 )
 def test_questions_with_several_answers_are_told_from_others(

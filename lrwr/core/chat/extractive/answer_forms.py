@@ -33,6 +33,7 @@ ORDINAL = (
 SITES = (
     r"street|road|square|lane|church|chapel|village|town|city|county|country|theatre"
     r"|playhouse|hotel|inn|tavern|shop|school|college|regiment|ship|battle|club|prison"
+    r"|hospital|university|island|station|bank|farm|harbour|port"
 )
 NAMING = (
     r"(?:\b(?:[Nn]amed|christened|surname|nickname|alias|known\s+as|entitled)\b"
@@ -74,8 +75,8 @@ def match_thing(question: re.Match[str]) -> str:
 
 PLACE = (
     r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Tt]o|[Ff]rom|[Oo]ff|[Oo]n|[Bb]y|[Bb]eside|[Bb]ehind|[Oo]pposite|[Uu]nder)\s+"
-    r"(?:the\s+)?(?!(?:Mr|Mrs|Miss|Sir|Lady|Lord|Dr|I|God)\b)[A-Z][\w'’-]+"
-    rf"|\b(?:in|at|on|near)\s+(?:an?|the|his|her|their|my)\s+(?:\w+\s+){{0,2}}(?:{SITES}"
+    r"(?:the\s+)?(?!(?:Mr|Mrs|Miss|Sir|Lady|Lord|Dr|I|God)\b)[A-Z][\w-]+\b(?!['’]s)"
+    rf"|\b(?:in|at|on|near)\s+(?!the\s+house\b)(?:an?|the|his|her|their|my)\s+(?:\w+\s+){{0,2}}(?:{SITES}"
     r"|house|cottage|room|garden|park|wood|river|bridge|stairs|kitchen|cellar|attic|library|farm|inn|island|corner|parish)\b"
 )
 """A place that a preposition puts something in: "in London", "at the old mill"."""
@@ -112,7 +113,8 @@ FEATURES = (
 def match_place(question: re.Match[str]) -> str:
     """Return the pattern of a place, other than one that the question names itself."""
     names = re.findall(r"(?<=\s)[A-Z][\w-]+", question.string)
-    own = rf"(?!(?:{'|'.join(map(re.escape, names))})\b)" if names else ""
+    own = "|".join(re.escape(name.rstrip("s")) for name in names)
+    own = rf"(?!(?:{own})s?\b)" if names else ""
     return PLACE.replace("[A-Z][", f"{own}[A-Z][")
 
 
@@ -147,7 +149,7 @@ LOOKS = (
 AGE = (
     rf"(?i)(?<!at )\b{NUMBER}(?:[-\s]+and[-\s]+\w+)?[-\s]+(?:years?|months?)[-\s]+(?:old|of\s+age)\b"
     rf"|\b(?:his|her|my|your)\s+(?:\w+-and-)?{NUMBER}(?:-\w+)?\s+years\b(?!\s+(?:ago|before|since|hence|later|past|in|at|of)\b)"
-    rf"|(?<!at the )\bage\s+of\b|\baged\b|\b{PERSON}\s+of\s+(?:about\s+)?{NUMBER}\b|\b(?:is|was|be|being|am|are|were|under|over|about|turned"
+    rf"|(?<!at the )\bage\s+of\b|(?<![-\w])aged\s+(?:about\s+)?(?:\w+-and-)?{NUMBER}\b|\b{PERSON}\s+of\s+(?:about\s+)?{NUMBER}\b|\b(?:is|was|be|being|am|are|were|under|over|about|turned"
     rf"|nearly|barely|hardly|scarcely|only|(?<!half )(?<!quarter )past)\s+(?:\w+-and-)?(?!one\b){NUMBER}(?:\s+years)?+"
     r"(?=\s*(?:$|[^\w\s])|\s+(?:and|or|but|when|then|at|in|on|as|if|now|last|next|this|that|though|older|younger|with|to)\b)"
     r"(?!\s+(?:o\W?\s?clock|o['’]|(?:of|minutes?|hours?|days?|weeks?|months?|miles?|times?|thousand"
@@ -207,8 +209,18 @@ def match_identity(question: re.Match[str]) -> str:
 
 
 def match_relative(question: re.Match[str]) -> str:
-    """Return the pattern of the word for the relative in question."""
-    return rf"(?i)\b{re.escape(question['kin'])}s?\b"
+    """Return the pattern of the word for the relative in question, beside a name if the
+    question asks for that.
+    """
+    kin = rf"\b(?i:{re.escape(question['kin'])})s?\b"
+    if re.search(r"\bname\b", question.string, re.IGNORECASE) is None:
+        return kin
+    called = r"(?:,|(?:is|was|were|named|called|by\s+name)\s)"
+    title = rf"(?:(?:{'|'.join(TITLE_WORDS.split())})\.?\s+)?"
+    return (
+        rf"{kin}(?:\s*{called}){{0,2}}\s*{title}{_NAME}|{kin}['’]s\s+name\b"
+        rf"|{_NAME},?\s+(?:(?:is|was)\s+)?(?:an?|the|his|her|their|my|your|our|\w+['’]s)\s+(?:\w+\s+){{0,2}}?{kin}"
+    )
 
 
 def match_number(question: re.Match[str]) -> str:

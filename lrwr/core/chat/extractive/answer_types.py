@@ -206,6 +206,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         "its name",
         re.compile(
             r"\bwhat\b.*\b(?:name|title)\s+of\s+(?:the\s+|this\s+|that\s+|an?\s+|[A-Z]\w+['’]s?\s+)?"
+            r"(?:(?:little|big|small|great|old|young|new|first|second|dead|dear|white|black|\w+['’]s)\s+)*"
             r"(?:\w+\s+)??(?P<thing>[a-z]+)\b(?!['’])",
             re.IGNORECASE,
         ),
@@ -379,7 +380,9 @@ def asks_when(question: str) -> bool:
 
 
 _LIST_OF_ANSWERS = re.compile(
-    r"^\W*(?:list|trace|enumerate|who\s+(?:all\s+|else\s+)?knows?)\b|\b(?:every|each\s+of|all\s+of\s+the|all\s+the|the"
+    r"^\W*(?:list|trace|enumerate|who\s+(?:all\s+|else\s+)?knows?)\b|\ball\s+the\s+(?:\w+\s+)?(?!(?:is|was|has|does)\b)\w+s\b"
+    r"|\bevery\b(?!\s+(?:\w+\s+)?(?:time|day|night|morning|evening|week|month|year|summer|winter)s?\b|body|thing)"
+    r"|\b(?:each\s+of|all\s+of\s+the|the"
     r"\s+fates?\s+of|in\s+order|one\s+by\s+one)\b|\bwhich\s+(?:\w+\s+)?\w+s\s+(?:has|have|had)\b"
     r".*,|\b(?:do|does|did)\b.*\beach\b(?!\s+other)|\bsteps\s+by\s+which\b|\bdifferent\s+\w+s\b",
     re.IGNORECASE,

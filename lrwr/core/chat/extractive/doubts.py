@@ -51,10 +51,6 @@ MIN_SHARE_NEAR = 1 / 3
 """Share of the weight of the question's words, or related ones, that must stand around
 the best sentence of a passage for it to be near an answer (decision 053)."""
 
-MIN_MISSING_SHARE = 0.5
-"""Share of the weight of the question's words, names included, from which on a word that
-stands nowhere leaves no question to answer."""
-
 MIN_FROM_ONE_CHAPTER = 4
 """Passages from one chapter that show that the story tells there what is asked for. Of
 five, they are seldom as many by chance (decision 055)."""
@@ -154,8 +150,6 @@ def _describe_signs(
     doubt; "" for nothing. `has_kind` says that it asks for a kind of value, and that a
     passage has one.
     """
-    if word := _find_missing_word(typed, quotes, words):
-        return f"Most of the question is “{word}”, which is not in the text."
     is_one_place = (
         _count_from_one_chapter(quotes) >= MIN_FROM_ONE_CHAPTER
         and (question.horizon is None or question.horizon.chapter >= MIN_CHAPTERS)
@@ -169,22 +163,6 @@ def _describe_signs(
     return _describe_form(question, typed) or _describe_distance(
         quotes, words, sentences
     )
-
-
-def _find_missing_word(
-    typed: ValueQuestion, quotes: Sequence[PassageQuote], words: WordWeights
-) -> str:
-    """Return the word that is most of the question, if it stands nowhere, and no related
-    one in `quotes`; "" without one.
-    """
-    texts = [quote.text for quote in quotes]
-    missing = (
-        word
-        for word in typed.unknown
-        if words.weights.get(word, 0.0) >= MIN_MISSING_SHARE
-        and not find_substitutes(word, texts)
-    )
-    return next(missing, "")
 
 
 def _count_from_one_chapter(quotes: Sequence[PassageQuote]) -> int:

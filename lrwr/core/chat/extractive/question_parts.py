@@ -52,6 +52,7 @@ _KIND_WORDS = frozenset(
     [
         "whereabouts", "nationality", "surname", "nickname", "alias", "address",
         "narrator", "author", "reader", "profession", "occupation",
+        "height", "size", "big", "tall",
     ]
 )  # fmt: skip
 """Words for a kind of information, of which a text has the information."""

@@ -62,8 +62,7 @@ class ValueQuestion:
     `people` has for each person it names the words of their names; without anybody
     known, words that the question capitalizes count. `forms` are the full names of all
     of them. `topic` are its other words. `others` are the words of the names of
-    everybody whom it does not name, and one of `people` may be the narrator. `unknown`
-    are words of the question that stand nowhere.
+    everybody whom it does not name, and one of `people` may be the narrator.
     """
 
     text: str
@@ -72,7 +71,6 @@ class ValueQuestion:
     topic: Collection[str] = ()
     others: Collection[str] = ()
     has_narrator: bool = False
-    unknown: Collection[str] = ()
 
 
 class _Who(Enum):

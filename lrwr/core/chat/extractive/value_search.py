@@ -64,7 +64,6 @@ def build_value_question(
         has_narrator=any(
             set(forms) & set(chain(*people)) for forms in question.narrators
         ),
-        unknown=result.unknown,
     )
 
 
