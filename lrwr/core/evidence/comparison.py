@@ -57,6 +57,9 @@ MIN_SWAPPED_SHARE = 0.75
 """Content words besides names that a statement and a sentence must share, and their share
 of the statement, for two names in one place to be swapped."""
 
+_MANNER = re.compile(r"\bwithout\b[^,;.]*")
+"""How something is done, which a statement may leave out."""
+
 _DATE = "year of a date"
 _DECADE = re.compile(r"['’]?s\b")
 _SCALE = re.compile(r"\b(?:hundred|thousand)\b", re.IGNORECASE)
@@ -326,7 +329,9 @@ def _compare_words(
                 ", ".join(words for _, words in own),
                 ", ".join(words for _, words in theirs),
             )
-        elif has_negation(stated) != has_negation(there):
+        elif has_negation(stated) != has_negation(
+            there if stated else _MANNER.sub("", there)
+        ):
             yield DetailDifference(DetailKind.NEGATION, stated, there)
         elif _are_different_names(*change.names, cast):
             yield DetailDifference(DetailKind.NAME, *change.names)

@@ -110,6 +110,10 @@ def test_a_hedged_number_that_fits_the_text_is_no_difference(statement: str) -> 
             "At once Nell climbed the ladder to the lamp room.",
         ),
         (
+            "It was settled that Nell climbs the ladder to the lamp room.",
+            "It was settled without any quarrel that Nell climbs the ladder to the lamp room.",
+        ),
+        (
             "It was three miles from Thole to the mill.",
             "It was two or three miles from Thole to the mill.",
         ),
