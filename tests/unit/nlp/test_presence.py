@@ -55,6 +55,7 @@ def test_who_acts_or_speaks_is_present(text: str) -> None:
         "Hob sat down. “Nell is in Thole,” said Hob.\n",
         "Hob remembered how Nell laughed.\n",
         "Hob opened Nell's letter.\n",
+        "Hob asked after the family, especially Nell: he was glad.\n",
         "Hob looked at a sketch, sent from Thole years ago by Nell.\n",
         "As to Nell, Hob had no fear. All that related to Nell was settled.\n",
         "Hob had a letter. He read: “My dear Nell, I am well. Yours truly, Corin.”\n",

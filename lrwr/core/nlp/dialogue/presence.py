@@ -58,7 +58,7 @@ _VERB_AFTER = LazyPattern(
 _KIND_WORDS = r"(?: the| his| her| my| poor| dear| old| little| young)*"
 _TOPIC_BEFORE = LazyPattern(
     r"\b(?:[Oo]f|[Aa]bout|[Ff]or|from|concerning|respecting|[Ll]ike|than|[Ww]ithout|except|"
-    r"regarding|what|[Uu]ntil|[Ss]ince|dear|[Pp]oor|against|[Aa]s|[Ii]f|[Ww]hether|unless|[Tt]ill|"
+    r"regarding|what|especially|particularly|[Uu]ntil|[Ss]ince|dear|[Pp]oor|against|[Aa]s|[Ii]f|[Ww]hether|unless|[Tt]ill|"
     rf"nor|[Nn]either|(?:not|never) (?:seen|met|found)){_KIND_WORDS} $"
 )
 _COMPANION_BEFORE = LazyPattern(
