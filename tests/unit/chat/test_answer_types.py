@@ -62,6 +62,12 @@ def test_a_word_of_the_kind_is_not_always_a_value(
     assert missing(question, text) == lack
 
 
+def test_how_people_are_related_is_asked_with_two_names() -> None:
+    kind = find_answer_type("What is Nell to Mags?")
+    assert kind is not None and kind.name == "how they are related"
+    assert find_answer_type("Who is the woman who comes to look at the boat?") is None
+
+
 def test_how_somebody_dies_is_not_asked_by_every_question_with_a_death() -> None:
     assert find_answer_type("How did Nell’s uncle die?") is not None
     assert find_answer_type("What did Nell wear after she had killed Jack?") is None

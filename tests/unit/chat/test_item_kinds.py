@@ -12,7 +12,7 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.chat.context.items import ContextItem, StoryFacet
-from lrwr.core.chat.extractive.item_kinds import is_beside_question
+from lrwr.core.chat.extractive.item_kinds import drop_body_alone, is_beside_question
 from lrwr.core.chat.extractive.question_parts import QuestionPart
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.documents import DocumentId
@@ -123,3 +123,14 @@ def test_lines_of_the_hearer_do_not_answer_what_is_said_to_them(
     part = QuestionPart(question, WordWeights({"fog": 1.0}), WordWeights({}))
     line = ContextItem(StoryFacet.LINE, "Nell Tallow", "", "", ())
     assert is_beside_question(part, line) is is_beside
+
+
+def test_a_nose_and_eyes_do_not_say_who_somebody_is() -> None:
+    part = QuestionPart("Who is Nell?", WordWeights({}), WordWeights({}))
+    looks = [
+        (ContextItem(StoryFacet.LOOK, "Nell", label, "grey", ()),)
+        for label in ("eyes", "hair", "nose")
+    ]
+    assert drop_body_alone(part, looks) == []
+    age = (ContextItem(StoryFacet.LOOK, "Nell", "age", "twelve", ()),)
+    assert drop_body_alone(part, [*looks, age]) == [*looks, age]

@@ -66,6 +66,7 @@ async def test_other_questions_get_what_the_search_found(
         "Mags, though not handsome, had friends.",
         "Mags was a stout, plain woman.",
         "Mags came in. She had a pleasing face.",
+        "Mags's figure was at once slight and plump, her face small.",
     ],
 )
 def test_looks_are_said_of_somebody(text: str) -> None:

@@ -140,6 +140,7 @@ LOOKS = (
     rf"(?:,?\s+[\w-]+){{0,3}}?,?\s+(?i:{PERSON})\b"
     rf"|\b{_NAME},\s+(?:though\s+)?(?:not\s+|so\s+|very\s+|\w+,\s+)?{_LOOK}\b"
     rf"|\b(?:think|thinks|thought|find|found|call|called|consider|considered)\s+(?:\w+\.?\s+){{1,3}}?(?:very\s+|so\s+|rather\s+)?{_LOOK}\b(?!\s+\w)"
+    rf"|\b{FEATURES},?\s+(?:(?:is|was|are|were)\s+)?(?:[\w-]+\s+){{0,4}}?(?:{_LOOK}|{COLOUR}|small|large|round|sharp|bright|delicate|irregular)(?=\W|$)(?!\s+\w+ing\b)"
     r"|\b(?:freckles|dressed\s+in|wore|wearing)\b(?!\s+(?:of|away|out)\b)"
     rf"|\b{COLOUR}(?:[-\s,]+\w+){{0,3}}?[-\s,]+{FEATURES}\b"
     rf"|\b(?:large|small|big|little|long|sharp|round|square|bright|fine|delicate|regular"

@@ -101,7 +101,7 @@ ANSWER_TYPES: Sequence[AnswerType] = (
         re.compile(
             r"\b(?:how|are|were|is|was)\b.*\b(?:related|connected)\s+to\b|\brelat(?:ed|ives)"
             r"\W*$|\bwhat\s+relation\b|\bfamily\s+to\b"
-            r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+[A-Z][\w.'’ ]*\bto\s+[A-Z]",
+            r"|^\W*(?:what|who)\s+(?:exactly\s+)?(?:is|was)\s+(?-i:[A-Z])[\w.'’ ]*\bto\s+(?-i:[A-Z])",
             re.IGNORECASE,
         ),
         KIN_WORD,

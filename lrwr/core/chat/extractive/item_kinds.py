@@ -54,9 +54,6 @@ _BODY_LABELS = frozenset(
 )  # fmt: skip
 """Labels of attributes that do not say who somebody is."""
 
-MIN_BODY_FACTS = 3
-"""Facts about somebody's body that together describe who that is."""
-
 _DESCRIPTION_QUESTION = re.compile(r"\b(?:describe|introduce|physically)\b", re.I)
 """Questions for a description, which events do not answer."""
 
@@ -89,13 +86,13 @@ _ORDER_OF_KIN = re.compile(
 def drop_body_alone(
     part: QuestionPart, lines: Sequence[tuple[ContextItem, ...]]
 ) -> list[tuple[ContextItem, ...]]:
-    """Return `lines`; none if they only describe somebody's body, in a word or two, and
-    `part` asks who that is.
+    """Return `lines`; none if they only describe somebody's body, and `part` asks who that
+    is.
     """
     items = [item for line in lines for item in line]
     is_body = all(item.label.lower() in _BODY_LABELS for item in items)
     asks_who = not part.words.weights and _WHO_QUESTION.search(part.text) is not None
-    return [] if asks_who and is_body and len(items) < MIN_BODY_FACTS else list(lines)
+    return [] if asks_who and is_body else list(lines)
 
 
 def is_beside_question(part: QuestionPart, item: ContextItem) -> bool:
