@@ -197,7 +197,8 @@ def _find_owned(clause: _Clause) -> Iterator[_Cue]:
         if owner := clean_name(match["one"], clause.prose):
             kin = WORDS.get(match["kin"], match["kin"])
             yield _Cue(owner, kin, "", RelationCue.OWNER, *match.span())
-    yield from _find_partners(clause)
+    if "wife" in clause.words or "husband" in clause.words:
+        yield from _find_partners(clause)
     ends = {match.end() for match in _iter_kin_addresses(clause)}
     for match in OWNER.finditer(clause.words):
         if match.end() in ends:
