@@ -5,10 +5,17 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.chat.extractive.doubts import describe_doubt, describe_substitutes
+from lrwr.core.bible.values import TextEvidence
+from lrwr.core.chat.context.items import ContextItem, StoryFacet
+from lrwr.core.chat.extractive.doubts import (
+    describe_conflicting_facts,
+    describe_doubt,
+    describe_substitutes,
+)
 from lrwr.core.chat.extractive.subjects import ValueQuestion
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.documents import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import LineRange, Span, extract_content_words
 from lrwr.core.model.turns import NO_CLEAR_ANSWER
 from lrwr.core.retrieval.excerpts import PassageQuote
@@ -245,3 +252,36 @@ def test_passages_from_one_chapter_are_where_the_story_tells_it() -> None:
     early = doubts_of(question, 3, 3, 3, 3, 2, horizon=Horizon(4))
     assert "Whether it is so" in early
     assert "clearly says where" in doubts_of("Where is Nell?", 3, 3, 3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("certainties", "is_doubted"),
+    [
+        ([Certainty.PROBABLE, Certainty.PROBABLE], True),
+        ([Certainty.PROBABLE, Certainty.VERIFIED], False),
+        ([Certainty.PROBABLE], False),
+    ],
+)
+def test_several_probable_relatives_are_no_clear_answer(
+    certainties: list[Certainty], is_doubted: bool
+) -> None:
+    evidence = TextEvidence(
+        DocumentId("1.md"), (Span(0, 4),), "aunt", LineRange(1, 1), 1, "One", 1,
+        RULES_KEEPER, Certainty.PROBABLE,
+    )  # fmt: skip
+    facts = [
+        [
+            (
+                ContextItem(
+                    StoryFacet.RELATION,
+                    "Nell’s aunt",
+                    "",
+                    name,
+                    (replace(evidence, certainty=certainty),),
+                ),
+            )
+            for name, certainty in zip(("Ada", "Mags"), certainties, strict=False)
+        ]
+    ]
+    doubt = describe_conflicting_facts(facts, {})
+    assert (NO_CLEAR_ANSWER in doubt) is is_doubted

@@ -271,7 +271,8 @@ def describe_conflicting_facts(
     parts: Sequence[Sequence[Sequence[ContextItem]]],
     texts: Mapping[DocumentId, DocumentText],
 ) -> str:
-    """Return a line that says which facts cannot both be true; "" if all can.
+    """Return a line that says which facts cannot both be true, or that they are several
+    relatives none of whom is certain; "" for others.
 
     `parts` has the lines of facts for each part of the question. Only those count that
     `lrwr check` compares; `texts` are those of their documents.
@@ -280,6 +281,9 @@ def describe_conflicting_facts(
     for first, second in pair_conflicts(select_checked_items(facts, texts)):
         values = f"{first.statement} and {second.statement}"
         return f"{CONTRADICTORY} {first.head}: {values}. See `lrwr check`."
+    is_kin = len(facts) > 1 and all(f.facet is StoryFacet.RELATION for f in facts)
+    if is_kin and not any(map(is_sure, (e for f in facts for e in f.evidence))):
+        return f"{NO_CLEAR_ANSWER}. Each of these relatives is only probable."
     return ""
 
 
