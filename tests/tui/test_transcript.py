@@ -7,7 +7,13 @@ from textual.widgets import Static
 
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import AnswerSpeaker, Turn
-from lrwr.tui.widgets.reply import VerbatimReply, render_citation_marks
+from lrwr.tui.widgets.reply import (
+    FRAME_SECONDS,
+    LONG_PARAGRAPH,
+    VerbatimReply,
+    compute_frame_seconds,
+    render_citation_marks,
+)
 from lrwr.tui.widgets.transcript import INITIAL_TURNS, MAX_TURNS
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import a_turn, some_turns
@@ -221,3 +227,8 @@ async def test_choosing_an_earlier_turn_shows_its_passages() -> None:
         await pilot.press("1")
         await settle(app, pilot)
         assert app.focused is app.desk.sources
+
+
+def test_a_long_paragraph_is_drawn_less_often_than_a_short_one() -> None:
+    assert compute_frame_seconds(LONG_PARAGRAPH) == FRAME_SECONDS
+    assert compute_frame_seconds(4 * LONG_PARAGRAPH) == 4 * FRAME_SECONDS

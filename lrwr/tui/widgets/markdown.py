@@ -25,9 +25,9 @@ from textual.widgets._markdown import (
 from lrwr.app.presenters.answers import strip_links
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.widgets.reply import (
-    FRAME_SECONDS,
     CitationClicked,
     LinkBuffer,
+    compute_frame_seconds,
     find_citation_marks,
 )
 
@@ -104,13 +104,15 @@ class MarkdownReply(Markdown):
         self.add_class("reply")
         self._buffer = LinkBuffer()
         self._pending = ""
+        self._paragraph = 0  # characters of the last paragraph
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
+        """Append streamed `text`; it is drawn within `compute_frame_seconds`."""
         self._pending += self._buffer.feed(text)
         if self._timer is None:
-            self._timer = self.set_timer(FRAME_SECONDS, self._flush)
+            seconds = compute_frame_seconds(self._paragraph)
+            self._timer = self.set_timer(seconds, self._flush)
 
     async def finish(self) -> None:
         """Draw all remaining text at the end of the answer."""
@@ -130,4 +132,6 @@ class MarkdownReply(Markdown):
             self._timer = None
         text, self._pending = self._pending, ""
         if text:
+            _, gap, last = text.rpartition("\n\n")
+            self._paragraph = len(last) + (0 if gap else self._paragraph)
             await self.append(text)

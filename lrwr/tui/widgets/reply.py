@@ -27,9 +27,12 @@ _PROSE_MARKUP = re.compile(
 """Wiki links, emphasis and headings of Markdown, as far as passages show them."""
 
 FRAME_SECONDS = 1 / 15
-"""Seconds between two updates while words are streamed.
+"""Seconds between two updates while words are streamed."""
 
-An update wraps and draws the whole paragraph again."""
+LONG_PARAGRAPH = 3_000
+"""Characters from which a paragraph is updated less often.
+
+An update wraps and draws the whole paragraph again, so it costs in proportion."""
 
 UNSUPPORTED = "underline $warning"
 """Style of a span that no passage supports."""
@@ -88,10 +91,11 @@ class VerbatimReply(Static):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append streamed `text`; it is drawn within `FRAME_SECONDS` seconds."""
+        """Append streamed `text`; it is drawn within `compute_frame_seconds`."""
         self._text += self._buffer.feed(text)
         if self._timer is None:
-            self._timer = self.set_timer(FRAME_SECONDS, self._draw)
+            seconds = compute_frame_seconds(len(self._text))
+            self._timer = self.set_timer(seconds, self._draw)
 
     async def finish(self) -> None:
         """Draw all remaining text at the end of the answer."""
@@ -112,6 +116,11 @@ class VerbatimReply(Static):
             self._timer.stop()
             self._timer = None
         self.update(render_citation_marks(self._text))
+
+
+def compute_frame_seconds(characters: int) -> float:
+    """Return the seconds until streamed words are drawn in a paragraph so long."""
+    return FRAME_SECONDS * max(1.0, characters / LONG_PARAGRAPH)
 
 
 def render_prose(text: str, style: str = "") -> Content:
