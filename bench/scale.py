@@ -2,7 +2,8 @@
 
 The largest library has books of their own, made from the novels (`bench.books`), not
 copies. The embedding model is one that costs next to nothing, so that ingesting them
-takes about 15 CPU minutes instead of hours; keep them with `--work`.
+takes about 15 CPU minutes instead of hours; keep them with `--work`. A kept library is
+brought up to date before it is measured, for rules that have changed since.
 
 A ratio is the figure of one library divided by that of the smaller one before it, in the
 same run, so it hardly depends on the machine. If it is more than `TOLERANCE` times the
@@ -61,9 +62,12 @@ def measure(bench: Bench) -> list[Line]:
     for name, library in libraries.items():
         say(f"  measuring {name} …")
         figures[name] = _measure(library, rounds=2 if bench.quick else 3)
+    screen = [
+        line for name in list(libraries)[:2] for line in _screen(name, libraries[name])
+    ]
     is_standard = len(novels) == NOVELS and not bench.quick
     baseline = json.loads(BASELINE.read_text("utf-8")) if is_standard else {}
-    return [*_lines(figures), *compare_growth(figures, baseline)]
+    return [*_lines(figures), *screen, *compare_growth(figures, baseline)]
 
 
 def compare_growth(
@@ -97,7 +101,7 @@ def _lines(figures: Mapping[str, Figures]) -> list[Line]:
 
 def _library(bench: Bench, name: str, novels: Sequence[Path]) -> Library:
     root = bench.work / name
-    if kept := reuse_library(root):
+    if kept := _reuse(root):
         return kept
     prepare(root, {f"books/{novel.name}": novel for novel in novels}, PIPELINE)
     return _ingest(root)
@@ -105,11 +109,19 @@ def _library(bench: Bench, name: str, novels: Sequence[Path]) -> Library:
 
 def _large(bench: Bench, novels: Sequence[Path], words: int) -> Library:
     root = bench.work / "scale-large"
-    if kept := reuse_library(root):
+    if kept := _reuse(root):
         return kept
     prepare(root, {"books": novels[0]}, PIPELINE)
     write_books(novels, root / "books" / "made", words)
     return _ingest(root)
+
+
+def _reuse(root: Path) -> Library | None:
+    kept = reuse_library(root)
+    if kept is not None:
+        say(f"  bringing {root.name} up to date …")
+        run([*inside("free"), "ingest"], cwd=root)
+    return kept
 
 
 def _ingest(root: Path) -> Library:
@@ -138,6 +150,24 @@ def _measure(library: Library, rounds: int) -> Figures:
         "search, dialogue, warm, p50": (1000 * warm["dialogue"]["p50"], "CPU ms"),
         "ask, warm, p50": (1000 * warm["ask"]["p50"], "CPU ms"),
     }
+
+
+def _screen(name: str, library: Library) -> list[Line]:
+    """Return the costs of a key while searching, and of opening a chapter."""
+    told = json.loads(run(inside("room"), cwd=library.root).out)
+    goals = {"key": 150, "chapter": 100, "marks": None}
+    names = {
+        "key": "search as you type, a key",
+        "chapter": "reader, until it shows a chapter",
+        "marks": "reader, until all marks are shown",
+    }
+    return [
+        Line(
+            PART, f"{name}: {names[kind]}, p95", row["p95"], "CPU ms", goals[kind],
+            note=f"p50 {row['p50']:.0f}, most {row['most']:.0f}",
+        )
+        for kind, row in told.items()
+    ]  # fmt: skip
 
 
 def _cpu(commands: Sequence[Sequence[str]], root: Path) -> float:

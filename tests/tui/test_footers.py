@@ -59,3 +59,15 @@ async def test_the_reader_is_offered_only_where_there_are_locations(book: Path) 
             labels = {shown.description for shown in keys_in_sight(room)}
             assert ("Reader" in labels) is offered, key
             await room.press("escape")
+
+
+async def test_the_footer_stays_as_it_is_while_the_keys_do(book: Path) -> None:
+    async with a_room(book) as room:
+        footer = room.screen.query_one(KeyFooter)
+        before = list(footer.query(FooterKey))
+        room.screen.refresh_bindings()
+        await room.settle()
+        assert list(footer.query(FooterKey)) == before
+        await room.press("alt+m", "tab")
+        reader = room.app.screen.query_one(KeyFooter)
+        assert list(reader.query(FooterKey))

@@ -2,15 +2,17 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.layout import ArrangeResult, Layout
 from textual.layouts.horizontal import HorizontalLayout
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
@@ -157,8 +159,20 @@ class KeyFooter(Footer):
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
         self._layout = _WrappingLayout()
+        self._shown: list[tuple[Binding, bool, str]] | None = None
 
     @property
     def layout(self) -> Layout:
         """The layout that wraps, which no style names."""
         return self._layout
+
+    def bindings_changed(self, screen: Screen[Any]) -> None:
+        """Compose the keys again if they differ: each change of focus announces them."""
+        keys = [
+            (active.binding, active.enabled, active.tooltip)
+            for active in screen.active_bindings.values()
+            if active.binding.show
+        ]
+        if keys != self._shown or not screen.app.app_focus:
+            self._shown = keys if screen.app.app_focus else None
+            super().bindings_changed(screen)
