@@ -65,8 +65,10 @@ class PassageQuestion:
 class BookConversation(BookView):
     """Answers questions about the book, one after another."""
 
-    def __init__(self, room: RoomApp, record: BookRecord) -> None:
-        super().__init__(room, record)
+    def __init__(
+        self, room: RoomApp, record: BookRecord, *, reads_on: bool = False
+    ) -> None:
+        super().__init__(room, record, reads_on=reads_on)
         self._thread: ThreadId | None = None
         self._before_answer = ""
         self._questions: deque[PassageQuestion] = deque()
@@ -179,8 +181,10 @@ class BookScreen(BookConversation):
         Binding("f1", "help", "Help", show=False, id="room.help"),
     ]
 
-    def __init__(self, room: RoomApp, record: BookRecord) -> None:
-        super().__init__(room, record)
+    def __init__(
+        self, room: RoomApp, record: BookRecord, *, reads_on: bool = False
+    ) -> None:
+        super().__init__(room, record, reads_on=reads_on)
         self._purpose = ""
 
     def action_on(self) -> None:
@@ -376,7 +380,8 @@ class BookScreen(BookConversation):
 
 
 class BookApp(WritingRoom, inherit_bindings=False):
-    """Shows the book `record`; `service_thread` has the workspace of its library.
+    """Shows the book `record` at its position, or with `reads_on` at the page after it;
+    `service_thread` has the workspace of its library.
 
     Themes and keys are those of the chat.
     """
@@ -389,10 +394,12 @@ class BookApp(WritingRoom, inherit_bindings=False):
         settings: Settings,
         record: BookRecord,
         report_crash: CrashReporter,
+        *,
+        reads_on: bool = False,
     ) -> None:
         super().__init__(service_thread, settings, ChatOptions(), report_crash)
-        self._record = record
+        self._record, self._reads_on = record, reads_on
 
     def get_default_screen(self) -> Screen[None]:
         """Return the book's reading screen."""
-        return BookScreen(self, self._record)
+        return BookScreen(self, self._record, reads_on=self._reads_on)

@@ -245,6 +245,22 @@ def test_in_a_terminal_a_screen_opens_at_the_position_and_moves_it(
         printed.expect("paragraph 20 of 22")
 
 
+def test_the_screen_moves_the_position_to_what_it_shows_and_no_further(
+    reader: Terminal,
+) -> None:
+    words, size = [str(LRWR), "read", "lanterns.epub"], (100, 12)
+    for at, lamps, position in (((), 1, 5), (("--at", "9"), 8, 13)):
+        with PtyTerminal(
+            [*words, *at], folder=reader.folder, env=reader.env, size=size
+        ) as screen:
+            screen.expect(f"counted {lamps} lamps")
+            screen.expect(f": paragraph {position} of")
+            screen.press("escape")
+            assert screen.leave() == 0
+        (book,) = run(reader, "books", "--json").json
+        assert book["read"] == position
+
+
 def test_the_hint_to_continue_a_thread_names_the_book(reader: Terminal) -> None:
     run(reader, "read", "lanterns.epub")
     ran = run(reader, "ask", "--book", "lanterns", "Who counted 3 lamps?")

@@ -48,6 +48,7 @@ async def open_screen(
     size: tuple[int, int] = WIDE,
     model: ModelServer | None = None,
     hold: Event | None = None,
+    reads_on: bool = False,
     **env: str,
 ) -> AsyncIterator[Room]:
     """Open a book; with `hold` its library opens when that is set, else before."""
@@ -65,7 +66,7 @@ async def open_screen(
             yield workspace
 
     async with ServiceThread(open_library) as stage:
-        app = BookApp(stage, settings, record, report_crash)
+        app = BookApp(stage, settings, record, report_crash, reads_on=reads_on)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)
             if hold is None:

@@ -232,6 +232,17 @@ async def test_the_position_is_the_last_paragraph_that_was_wholly_on_the_screen(
         assert positions[0] < 12
 
 
+async def test_a_book_that_reads_on_begins_with_the_paragraph_after_the_position(
+    lanterns: BookRecord, shelf: Bookshelf
+) -> None:
+    shelf.store_position(lanterns.id, 5)
+    async with open_screen(lanterns, shelf, size=(60, 14), reads_on=True) as room:
+        await wait_until(room, lambda: is_last_whole_one(room, shelf, lanterns))
+        assert 5 < shelf.position(lanterns.id) < 12
+        assert visible(room).startswith("Nell counted 5 lamps")
+        assert shown(room, "status").startswith("Paragraph 6 ")
+
+
 async def test_after_a_scroll_the_first_paragraph_on_the_screen_is_selected(
     lanterns: BookRecord, shelf: Bookshelf
 ) -> None:

@@ -81,16 +81,16 @@ def read_command(
     start = _find_place(record, at) if at else position
     if next_page and position >= record.outline.length:
         output.info("You have read the whole book.")
-    if next_page or at or not position:
-        before = position
-        position = find_next_position(record.outline, record.chapters, start)
-        shelf.store_position(record.id, position)
-        _announce_move(output, record, before if at else 0, position)
-    is_screen = is_terminal(sys.stdin) and output.interactive
-    if is_screen and not (plain or next_page or as_json):
+    has_screen = is_terminal(sys.stdin) and output.interactive
+    if has_screen and not (plain or next_page or as_json):
+        # The screen moves the position when a paragraph has been on it.
+        _move(output, shelf, record, start, is_announced=bool(at))
         book_settings = build_book_settings(settings, shelf.folder_of(record.id))
-        run_screen(book_settings, output, partial(_create_app, record))
+        run_screen(book_settings, output, partial(_create_app, record, bool(at)))
         return
+    if next_page or at or not position:
+        position = find_next_position(record.outline, record.chapters, start)
+        _move(output, shelf, record, position, is_announced=bool(at))
     opened = load_bounded_book(settings, output, record, position)
     if as_json:
         output.json(page_as_json(opened, opened.page()))
@@ -99,26 +99,41 @@ def read_command(
         output.show(render_page(opened, opened.page()))
 
 
-def _announce_move(
-    output: Output, record: BookRecord, before: int, position: int
+def _move(
+    output: Output,
+    shelf: Bookshelf,
+    record: BookRecord,
+    position: int,
+    *,
+    is_announced: bool,
 ) -> None:
-    """Say how far the position moved from `before`, unless that was the beginning."""
-    if before in (0, position):
+    """Store the position; say from where it moved, unless that was the beginning."""
+    before = shelf.position(record.id)
+    if position == before:
+        return
+    shelf.store_position(record.id, position)
+    if not (before and is_announced):
         return
     starts = [c.paragraph for c in record.chapters if c.paragraph < before]
     first = max(0, before - PAGE_PARAGRAPHS, *starts) + 1
     direction = "forward" if position > before else "back"
+    place = f"{position:,}" if position else "the beginning"
     output.info(
-        f"Your position moved {direction} from paragraph {before:,} to {position:,}."
+        f"Your position moved {direction} from paragraph {before:,} to {place}."
         f" To return: `lrwr read {record.id[:SHORT_ID]} --at {first}`."
     )
 
 
 def _create_app(
-    record: BookRecord, stage: ServiceThread[Workspace], settings: Settings
+    record: BookRecord,
+    reads_on: bool,
+    stage: ServiceThread[Workspace],
+    settings: Settings,
 ) -> "WritingRoom":
     module = import_module("lrwr.tui.book_app")
-    app: WritingRoom = module.BookApp(stage, settings, record, report_crash)
+    app: WritingRoom = module.BookApp(
+        stage, settings, record, report_crash, reads_on=reads_on
+    )
     return app
 
 

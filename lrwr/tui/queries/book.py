@@ -5,7 +5,7 @@ annotations, and questions about them.
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lrwr.app.books import (
@@ -55,7 +55,8 @@ class BookReading:
     many the pane has: the rest of a page is seen after scrolling. `paragraph` is the
     index of the selected one, and `selected` the selected words: a paragraph or a
     sentence in it. `placed` are the annotations in what is loaded, and `deleted` those
-    that were deleted since it was opened, the latest last.
+    that were deleted since it was opened, the latest last. With `reads_on` the page after
+    the position is loaded first, as at the beginning of a book.
     """
 
     record: BookRecord
@@ -68,13 +69,15 @@ class BookReading:
     pattern: re.Pattern[str] | None = None
     loaded: int = 0
     deleted: list[Annotation] = field(default_factory=list)
+    reads_on: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, reads_on: bool) -> None:
         self.loaded = self.position
-        if not self.loaded:
+        if reads_on or not self.position:
             self.advance()
-        self.select(self.loaded - len(self._bound(self.loaded).page()))
-        self.place()
+        else:
+            self.select(self.loaded - len(self.book.page()))
+            self.place()
 
     @property
     def book(self) -> BoundedBook:
@@ -333,16 +336,24 @@ def _get_mark_kind(color: str) -> MarkKind:
     return kinds.get(color, "yellow")
 
 
-async def load_book_reading(workspace: "Workspace", record: BookRecord) -> BookReading:
-    """Return a book on the shelf at its position, from the workspace of its library.
+async def load_book_reading(
+    workspace: "Workspace", record: BookRecord, *, reads_on: bool
+) -> BookReading:
+    """Return a book on the shelf at its position, from the workspace of its library; with
+    `reads_on` at the page after it.
 
     Raises:
         StoreProblem: The shelf or the library cannot be read.
     """
     shelf = open_bookshelf()
     text = await workspace.passages.text(record.document)
-    annotations = shelf.annotations(record.id)
-    return BookReading(record, text, shelf.position(record.id), annotations)
+    return BookReading(
+        record,
+        text,
+        shelf.position(record.id),
+        shelf.annotations(record.id),
+        reads_on=reads_on,
+    )
 
 
 async def save_book_reading(

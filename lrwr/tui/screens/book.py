@@ -74,7 +74,9 @@ class BookPane(TextPane, inherit_bindings=False):
 
 
 class BookView(TextScreen):
-    """Shows the book `record` up to its position, which is stored when it moves."""
+    """Shows the book `record` up to its position, which is stored when it moves; with
+    `reads_on` at first the page after it.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     BookView {
@@ -91,10 +93,12 @@ class BookView(TextScreen):
     """
     PREFIX: ClassVar[str] = "book"
 
-    def __init__(self, room: RoomApp, record: BookRecord) -> None:
+    def __init__(
+        self, room: RoomApp, record: BookRecord, *, reads_on: bool = False
+    ) -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]
-        self._room, self._record = room, record
+        self._room, self._record, self._reads_on = room, record, reads_on
         self._reading: BookReading | None = None
         self._part: Span | None = None
         self._answer = ""
@@ -120,10 +124,15 @@ class BookView(TextScreen):
 
     @work(exclusive=True, group="read", exit_on_error=False)
     async def _load(self) -> None:
-        record = self._record
-        self._reading = await self._run(lambda w: load_book_reading(w, record))
+        record, reads_on = self._record, self._reads_on
+        self._reading = await self._run(
+            lambda w: load_book_reading(w, record, reads_on=reads_on)
+        )
         if self._reading is not None:
             self._show()
+            if reads_on:
+                pane = self.query_one(TextPane)
+                pane.scroll_to_top(self._reading.selected.start)
         self.is_loading = False
 
     @on(TextPane.Moved)
