@@ -4,6 +4,7 @@ chapter, or nowhere.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 
 from lrwr.core.attribution.details import find_chapter_numbers, stem_words
 from lrwr.core.attribution.names import (
@@ -43,6 +44,9 @@ MIN_PLACED_SHARE = 0.5
 PLACED_MARGIN = 0.2
 """Content words of a statement, and their share, that a passage of another chapter must
 have, and how much more it must have than any passage of the stated chapter."""
+
+MIN_SAME_LETTERS = 0.8
+"""How alike two words are, from 0.0 to 1.0, of which one is the other misspelt."""
 
 _ABOUT_THE_BOOK = re.compile(
     r"\b(?:novel|book|story|chapters?|scenes?|author|readers?|hero|heroine|protagonist"
@@ -260,7 +264,7 @@ def find_foreign_names(
     statement: DraftStatement, story: CheckedStory
 ) -> Iterator[DetailDifference]:
     """Yield the names in a statement about characters that the story up to the horizon
-    and the notes have nowhere.
+    and the notes have nowhere, with the character's name that is nearly the same, if any.
     """
     text = statement.own_text
     if not story.stems or not list_named_characters(text, story.cast):
@@ -274,7 +278,22 @@ def find_foreign_names(
             for word in plain
         )
         if plain and not (name.forms or is_known or _PEOPLES.search(name.text)):
-            yield DetailDifference(DetailKind.NAME, name.text, "")
+            meant = _find_misspelt(plain, story)
+            yield DetailDifference(DetailKind.NAME, name.text, meant)
+
+
+def _find_misspelt(words: Sequence[str], story: CheckedStory) -> str:
+    """Return the form of a character's name with a word that is nearly one of `words`;
+    empty if there is none.
+    """
+    cast = story.known_cast or story.cast
+    named = ((form, fold_words(form)) for forms in cast for form in forms)
+    alike = (
+        form
+        for form, parts in named
+        if any(get_close_matches(word, parts, 1, MIN_SAME_LETTERS) for word in words)
+    )
+    return next(alike, "")
 
 
 def find_other_chapter(

@@ -45,6 +45,12 @@ def test_a_name_that_the_story_has_nowhere_is_shown(
     assert [d.stated for d in find_foreign_names(statement, STORY)] == foreign
 
 
+def test_a_misspelt_word_of_a_name_is_shown_with_the_name() -> None:
+    (statement,) = read("Nell’s boat is old, and Tallou rows it to Lisbon.")
+    names = [(d.stated, d.found) for d in find_foreign_names(statement, STORY)]
+    assert names == [("Tallou", "Nell Tallow"), ("Lisbon", "")]
+
+
 def test_words_that_the_story_has_in_no_form_are_listed() -> None:
     (statement,) = read("Nell rowed the mules to 3 mills with her parrot.")
     assert list_absent_words(statement, STORY) == ("parrot",)
