@@ -216,3 +216,9 @@ def test_a_pronoun_means_neither_who_is_spoken_to_nor_whose_grandson_he_is() -> 
     )
     (cue,) = (c for c in cues(text) if c.detail("target") == "Ada")
     assert list(cue.all_details("possible")) == ["Corin Vale"]
+
+
+def test_an_adverb_before_a_title_is_no_part_of_the_name() -> None:
+    assert rows("Luckily Mrs. Vale's mother was out.") == [
+        ("Mrs. Vale", "mother", "", "owner")
+    ]

@@ -74,6 +74,8 @@ _NON_NAME_ENDINGS = ("ing", "ed", "ly", "ous", "ful", "less")
 """Endings of verbs, adverbs and adjectives that often start a sentence."""
 _FIRST_WORD = re.compile(r"[\w']+")
 _ARTICLE = re.compile(r"[Tt]he ")
+_ADVERB_BEFORE_TITLE = re.compile(rf"^[A-Z][a-z]+ly (?=(?:{_TITLE})\b)")
+"""An adverb that starts a sentence: "Luckily Lady Vale came"."""
 
 
 def clean_name(phrase: str, prose: AnnotatedProse) -> str:
@@ -84,7 +86,7 @@ def clean_name(phrase: str, prose: AnnotatedProse) -> str:
     elsewhere, or never occurs in lower case and has no typical ending of verbs and
     adverbs.
     """
-    name = phrase.strip()
+    name = _ADVERB_BEFORE_TITLE.sub("", phrase.strip())
     while (first := name.split(" ")[0]) in NON_NAMES and not _TITLED.match(name):
         if " " not in name:
             return ""
