@@ -288,8 +288,11 @@ class ChatController:
         )
         for notice in welcome.first_use:
             screen.notify(sanitize_text(notice), timeout=20, markup=False)
-        if not self._is_ingested and not screen.query_one(Transcript).views:
-            screen.scope = welcome.scope
+        if not screen.query_one(Transcript).views:
+            if self._is_ingested:  # again, after an ingestion
+                welcome = replace(welcome, turns=())
+            else:
+                screen.scope = welcome.scope
             await self._show_first_turns(welcome)
         self._is_ingested = welcome.counts is not None
         screen.run_worker(self.fill_prompt_history(), group="past", exit_on_error=False)

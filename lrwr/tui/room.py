@@ -28,6 +28,7 @@ from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
+    from lrwr.core.canon.decision import Decision
     from lrwr.core.model.turns import ThreadId
     from lrwr.tui.queries.reader import ReaderPosition
     from lrwr.tui.service_thread import ServiceThread
@@ -180,6 +181,8 @@ class RoomScreen(Screen[None]):
         """Descriptions of changes by watched saves, oldest first."""
         self.last_read: ReaderPosition | None = None
         """Where the reader was closed last; None before that."""
+        self.decisions: dict[str, list[Decision]] = {}
+        """What was decided on each list screen since the start, by its class."""
         self.left_scopes: dict[ThreadId, ChatScope] = {}
         """The scope that each thread had when another thread was opened."""
 

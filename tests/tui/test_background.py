@@ -278,3 +278,15 @@ async def test_tab_pressed_before_the_folder_is_asked_for_completes_the_path(
     async with a_room(unread) as room:
         await room.hit("ctrl+l", *"chap", "tab")
         assert room.app.screen.query_one("#folder", Input).value == "chapters/"
+
+
+async def test_after_reading_an_empty_thread_says_what_is_read(book: Path) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("ingest")
+        await until_read(room)
+        await room.settle()
+        greeting = " ".join(
+            str(line.render()) for line in room.transcript.query(Static)
+        )
+        assert "27 documents read" in greeting
+        assert "is being read" not in greeting

@@ -160,3 +160,18 @@ async def test_nothing_to_copy_is_a_line(book: Path) -> None:
         await room.press("ctrl+r")
         assert "There is no answer to copy yet" in notices(room)
         assert room.screen.query_one(Sources).chosen is None
+
+
+async def test_enter_opens_the_line_of_a_quote(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor, noted = an_editor(tmp_path / "bin", "code")
+    monkeypatch.setenv("VISUAL", editor)
+    async with a_room(book) as room:
+        await room.press("alt+q")
+        await room.type("nell ch2")
+        await room.press("down", "enter")
+        await room.settle()
+        opened = noted.read_text(encoding="utf-8").splitlines()
+        assert opened[0] == "--goto"
+        assert opened[1].startswith(f"{book}/chapters/02-")

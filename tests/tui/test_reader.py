@@ -1,6 +1,7 @@
 """The reader: opening chapters, going from match to match, and what is marked."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from rich.cells import cell_len
 from textual.widgets import Input, Static
 
 from lrwr.core.model.text import LineIndex, Span
-from lrwr.tui.queries.reader import compile_words_pattern
+from lrwr.tui.queries.reader import compile_words_pattern, match_spans
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.reader import ReaderScreen
 from lrwr.tui.widgets.contents_tree import ContentsTree
@@ -253,3 +254,10 @@ async def test_it_looks_so(
         await read(room, "ch2")
         await room.press("f")
         await check_picture(room.app, f"reader-{width}-{theme}")
+
+
+def test_a_name_within_the_name_of_somebody_else_is_no_mention() -> None:
+    pattern = re.compile(r"(?<!\w)(?:Corin Vale|(Vale)|Hob)(?!\w)")
+    text = "Corin Vale and Hob saw Vale."
+    assert match_spans(pattern, text, Span(0, len(text))) == [Span(23, 27)]
+    assert match_spans(re.compile("Hob"), text, Span(0, 20)) == [Span(15, 18)]

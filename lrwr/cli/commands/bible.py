@@ -246,6 +246,8 @@ def world_command(
         return
     with output.paged():
         output.show(story.render_element(element))
+    if element.unquoted_mentions:
+        output.info(f'`lrwr search "{element.name}" --exact` lists all mentions.')
 
 
 @app.command("relations", epilog=RELATIONS_EPILOG)

@@ -42,7 +42,8 @@ def open_command(
         typer.Option(
             "--after",
             metavar="PLACE",
-            help="Open the next mention of the character after this location or chapter.",
+            help="Open the next mention of the character after this location, or from this"
+            " chapter on.",
         ),
     ] = "",
     print_only: Annotated[

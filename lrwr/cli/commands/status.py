@@ -58,12 +58,12 @@ STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
 JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
 
 NOT_RECORDED = "The location of the manuscript folder is not recorded"
-_MAX_SKIPPED = 20
-_SHOWN_CHANGES = 3
-"""Changed documents that are named."""
+_MAX_SKIPPED, _SHOWN_CHANGES = 20, 3
+"""Skipped files and changed documents that are named."""
 _USUAL_STEPS = (
     ('lrwr ask "…"', "answer a question, with citations"),
     ('lrwr search "…"', "find passages by their words and meaning"),
+    ("lrwr chat", "open the screen: questions, passages, lists and a reader"),
     ("lrwr --help", "list all commands"),
 )
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lrwr.app.continuity import list_findings
 from lrwr.app.presenters.contradictions import describe_contradiction
 from lrwr.app.presenters.text import sanitize_line, sanitize_text
-from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.index import BibleParts
 from lrwr.core.bible.values import SceneSummary
 from lrwr.core.model.codec import InvalidData, decode_json, encode_json
@@ -219,15 +218,24 @@ async def load_scene_summaries(
 async def load_name_pattern(
     workspace: "Workspace", name: str
 ) -> "re.Pattern[str] | None":
-    """Return a pattern of all names of the character `name`; None if there is none."""
-    bible = await workspace.bible().names()
-    forms = [
-        form.name
-        for profile in bible.characters
-        if profile.name == name
-        for form in profile.aliases
-    ]
-    return compile_forms_pattern(forms)
+    """Return a pattern of all names of the character `name`; None if there is none.
+
+    It also matches the names of others, without its groups, so that "John" is not found
+    in "John Dashwood"; `match_spans` leaves these out. A name that several have counts
+    for nobody.
+    """
+    forms: dict[str, set[str]] = {}
+    for profile in (await workspace.bible().names()).characters:
+        for form in (profile.name, *(alias.name for alias in profile.aliases)):
+            forms.setdefault(form, set()).add(profile.name)
+    if name not in {owner for owners in forms.values() for owner in owners}:
+        return None
+    longest = sorted(filter(None, forms), key=lambda form: (-len(form), form))
+    parts = (
+        f"({re.escape(form)})" if forms[form] == {name} else re.escape(form)
+        for form in longest
+    )
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
 
 
 def compile_words_pattern(words: str) -> re.Pattern[str]:
@@ -298,9 +306,16 @@ async def find_next_match(
 
 
 def match_spans(pattern: re.Pattern[str], text: str, within: Span) -> list[Span]:
-    """Return the spans of the matches of `pattern` in `text` that lie in `within`."""
+    """Return the spans of the matches of `pattern` in `text` that lie in `within`.
+
+    If it has groups, only matches of one count.
+    """
     end = min(within.end, len(text))
-    return [Span(*m.span()) for m in pattern.finditer(text, within.start, end)]
+    return [
+        Span(*match.span())
+        for match in pattern.finditer(text, within.start, end)
+        if match.lastindex or not pattern.groups
+    ]
 
 
 async def locate_cited_position(

@@ -11,7 +11,8 @@ from lrwr.tui.screens.master_detail import MasterDetailScreen
 
 
 class DecisionScreen(MasterDetailScreen[None]):
-    """A list of what can be decided; the last decision made on the screen can be undone.
+    """A list of what can be decided; the last decision made on the screen can be undone,
+    also when it was closed since.
 
     `message` tells what was decided last. It stays below the list, in place of the
     screen's own note, until the next one; empty before the first decision.
@@ -23,7 +24,7 @@ class DecisionScreen(MasterDetailScreen[None]):
         super().__init__(room, title, words=words)
         self.hint = "Press / to search…"
         self.message = ""
-        self._decided: list[Decision] = []
+        self._decided = room.decisions.setdefault(type(self).__name__, [])
         self._offered: Decision | None = None
 
     def add_decision(self, decision: Decision, message: str) -> None:
@@ -60,7 +61,7 @@ class DecisionScreen(MasterDetailScreen[None]):
             )
             return
         self._offered = None
-        self._decided = [d for d in self._decided if d != newest]
+        self._decided[:] = [d for d in self._decided if d != newest]
         description = await run(lambda workspace: undo_decision(workspace, newest))
         self.tell(f"Undone: {description.rstrip('.')}.")
         self.fill(at=self.key)

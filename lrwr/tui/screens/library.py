@@ -98,7 +98,11 @@ class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
             sanitize_text(_describe_counts(overview))
         )
         self.query_one("#jobs", Static).update(
-            sanitize_text(_describe_jobs(overview.jobs))
+            sanitize_text(
+                _describe_jobs(
+                    overview.jobs, is_reading=self._room.ingestion.is_running
+                )
+            )
         )
         folder = self.query_one("#folder", Input)
         was_asked, folder.display = folder.display, not overview.folders
@@ -119,6 +123,8 @@ class LibraryScreen(ModalSheet[None], LoadingScreen[None]):
     def _folder_entered(self, event: Input.Submitted) -> None:
         if folder := event.value.strip():
             self._room.action_do("ingest", folder)
+        else:
+            self.notify("Type a folder, or a dot for this one, then Enter.")
 
     def action_ingest(self) -> None:
         """Ingest the files that were changed, added or deleted, in the background."""
@@ -182,8 +188,11 @@ def _display_path(folder: Path, root: Path) -> str:
     return "this folder" if inside == "." else inside
 
 
-def _describe_jobs(jobs: Sequence[Job]) -> str:
-    """Return running, waiting and failed jobs as lines."""
+def _describe_jobs(jobs: Sequence[Job], *, is_reading: bool) -> str:
+    """Return running, waiting and failed jobs as lines.
+
+    `is_reading` is whether this process works on them.
+    """
     waiting = sum(job.state is JobState.PENDING for job in jobs)
     running = [job for job in jobs if job.state is JobState.RUNNING]
     failed = [
@@ -192,7 +201,10 @@ def _describe_jobs(jobs: Sequence[Job]) -> str:
         if job.state is JobState.FAILED and job.error != STOPPED_ERROR
     ]
     lines = [f"{job.order.document}: {job.stage}" for job in running]
-    lines += [f"{format_count(waiting, 'document')} waiting"] if waiting else []
+    if waiting and (is_reading or running):
+        lines.append(f"{format_count(waiting, 'document')} waiting")
+    elif waiting:
+        lines.append("Nothing; reading was stopped. Press r to go on.")
     lines += [
         f"{job.order.document}: {LrwrError(job.error, hint=job.hint).full_text}"
         for job in failed

@@ -170,6 +170,9 @@ class TimelineScreen(StoryScreen):
 class RelationsScreen(StoryScreen):
     """Lists relationships of characters, stated or derived."""
 
+    DEFAULT_CSS: ClassVar[str] = """
+    RelationsScreen.-beside #master-detail-rows { width: 50%; }
+    """
     EMPTY_STATEMENT: ClassVar[str] = "No relationships found"
     MODEL_ONLY_TOPIC: ClassVar[str] = "Whether characters are allies or opponents"
 
@@ -223,6 +226,11 @@ class QuotesScreen(StoryScreen):
                 and names[1] in quote.addressee.casefold()
             ),
         )
+
+    def select(self, key: str) -> None:
+        """Open the file at the utterance with the key `key`."""
+        evidence = (self.bible or Bible()).quotes[int(key)].evidence
+        self._open(evidence.document, evidence.lines.first)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each utterance, in story order."""
