@@ -56,6 +56,13 @@ _OUTCOME = re.compile(
 )
 """Words that announce how something goes on."""
 
+_READ_ON = re.compile(
+    r"^\W*(?:(?:but|so|then|for (?:that|this|more)),? )?(?:you\b.*?\b)?"
+    r"(?:read(?:ing)? (?:on|further)|keep reading)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that only asks the reader to read on."""
+
 
 @dataclass(frozen=True)
 class _Passages:
@@ -92,6 +99,7 @@ class _Passages:
         return (
             len(words) < MIN_INVENTED_WORDS
             or _COMMENT.search(claim) is not None
+            or _READ_ON.search(claim) is not None
             or _count_shared(words.values(), whole) > 0
         )
 
@@ -106,7 +114,7 @@ class _Passages:
         """
         events = stem_words(_EVENT_WORDS) - self.question_stems
         names = find_missing_names(claim, self.allowed_names, self.story.cast)
-        is_outcome = _OUTCOME.search(claim) is not None
+        is_outcome = bool(_OUTCOME.search(claim)) and not _READ_ON.search(claim)
         return bool(names) or is_outcome or not events.isdisjoint(stem_words(claim))
 
 

@@ -458,6 +458,8 @@ CRIER_STORY = StoryContext(
         ("He asks for Nell on the stairs [1]. Dear Nell [1] comes up the stairs.", 0),
         ("He asks for Nell [1]. The joke rests on taking words literally.", 0),
         ("He asks for Nell [1]. Eventually he sails away with a chest.", 1),
+        ("He asks for Nell [1]. You will have to read on to learn it.", 0),
+        ("He asks for Nell [1]. You must read on to see him murdered.", 1),
         ("He asks for Nell [1]. He murders somebody on the mole.", 1),
         ("He asks for Nell [1]. He carries a rusty flute inside his hat.", 1),
     ],
