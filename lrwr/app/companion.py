@@ -248,9 +248,11 @@ class ReadingCompanion:
             f"Reader: {turn.question}\n"
             f"You: {strip_answer_citation_marks(turn.output.response_text).strip()}"
             for turn in question.history
+            if turn.output.response_text.strip()  # else it failed or was cancelled
         ]
+        passage = self.tools.quote(self.passage) if self.passage else ""
         history = "\n".join(filter(None, (question.before, *turns)))
-        return ReadingQuestion(text, self.passage, history, self.tools.place)
+        return ReadingQuestion(text, passage, history, self.tools.place)
 
     def _begin(self, question: ReadingQuestion) -> list[ReadingStep]:
         return [self.tools.select(question.passage)] if question.passage else []

@@ -14,7 +14,7 @@ from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.reading.annotations import find_quote
+from lrwr.core.reading.annotations import find_typed_words
 from lrwr.core.reading.bounded_book import BoundedBook, build_horizon_text
 from lrwr.core.reading.steps import (
     ReadingPassage,
@@ -33,10 +33,9 @@ PART_CHARS = 12_000
 BLOCK_CHARS = 600
 """Characters of a passage of a chapter, unless its only paragraph is longer."""
 
-AROUND_PARAGRAPHS = 3
-PARAGRAPHS_AFTER = 10
-"""Paragraphs before and after a selected passage that are read with it, up to the
-position."""
+AROUND_PARAGRAPHS = 8
+"""Paragraphs before a selected passage, and after it up to the position, that are read
+with it."""
 
 RECENT_PARAGRAPHS = 24
 MIN_SHARED_WORDS = 0.5
@@ -113,7 +112,7 @@ class ReadingTools:
             NotFound: The passage is not in what has been read.
         """
         first, end = self._find_paragraphs(passage)
-        blocks = self._read_blocks(first - AROUND_PARAGRAPHS, end + PARAGRAPHS_AFTER)
+        blocks = self._read_blocks(first - AROUND_PARAGRAPHS, end + AROUND_PARAGRAPHS)
         return ReadingStep(ToolCall(ReadingTool.SELECTION), ToolResult(blocks))
 
     def read_selection(self, passage: str) -> tuple[ReadingPassage, ...]:
@@ -124,16 +123,28 @@ class ReadingTools:
         """
         return self._read_blocks(*self._find_paragraphs(passage))
 
+    def quote(self, passage: str) -> str:
+        """Return a selected passage as it stands in the book: with its capitals.
+
+        Raises:
+            NotFound: The passage is not in what has been read.
+        """
+        span = self._find_span(passage)
+        return self._text[span.start : span.end]
+
     def _find_paragraphs(self, passage: str) -> tuple[int, int]:
-        spans = find_quote(self._text, passage)
+        outline, span = self._book.outline, self._find_span(passage)
+        first = outline.find_paragraph(span.start)
+        return first, outline.find_paragraph(span.end - 1) + 1
+
+    def _find_span(self, passage: str) -> Span:
+        spans = find_typed_words(self._text, passage)
         if not spans:
             raise NotFound(
                 "The passage is not in what you have read",
                 hint="Give its words as they stand in the book, or leave it out.",
             )
-        outline = self._book.outline
-        first = outline.find_paragraph(spans[0].start)
-        return first, outline.find_paragraph(spans[0].end - 1) + 1
+        return spans[0]
 
     async def _search(
         self, phrasings: Sequence[str], horizon: Horizon | None
@@ -177,20 +188,44 @@ class ReadingTools:
         matches = [c for c in chapters if c.number == call.chapter]
         if not matches:
             return ToolResult(text=f"What has been read has no chapter {call.chapter}.")
-        later = [c.paragraph for c in chapters if c.paragraph > matches[-1].paragraph]
+        parts = self._split_chapter(matches[0].paragraph, matches[-1].paragraph)
+        listed = self._describe_parts(parts)
+        if call.part > len(parts):
+            text = f"Chapter {call.chapter} has {len(parts)} parts{listed}."
+            return ToolResult(text=text)
+        text = (
+            f"Part {call.part} of {len(parts)} of chapter {call.chapter}, as far as"
+            f" read{listed}."
+        )
+        return ToolResult(tuple(parts[call.part - 1]), text)
+
+    def _split_chapter(self, first: int, last: int) -> list[list[ReadingPassage]]:
+        """Return the passages of a chapter up to the position, in parts; it begins at the
+        paragraph `first`, and its last section at `last`.
+        """
+        later = [c.paragraph for c in self._book.chapters() if c.paragraph > last]
         end = min((*later, self._book.position))
         parts: list[list[ReadingPassage]] = [[]]
         size = 0
-        for block in self._read_blocks(matches[0].paragraph, end):
+        for block in self._read_blocks(first, end):
             if size + len(block.text) > PART_CHARS and parts[-1]:
                 parts.append([])
                 size = 0
             parts[-1].append(block)
             size += len(block.text)
-        if call.part > len(parts):
-            return ToolResult(text=f"Chapter {call.chapter} has {len(parts)} parts.")
-        text = f"Part {call.part} of {len(parts)} of chapter {call.chapter}, as far as read."
-        return ToolResult(tuple(parts[call.part - 1]), text)
+        return parts
+
+    def _describe_parts(self, parts: Sequence[Sequence[ReadingPassage]]) -> str:
+        """Return the paragraphs of each part, such as ": part 1 is paragraphs 5 to 60";
+        empty for a single part.
+        """
+        ranges = [
+            f"part {number} is paragraphs {part[0].paragraph} to"
+            f" {self._book.outline.find_paragraph(part[-1].end - 1) + 1}"
+            for number, part in enumerate(parts, 1)
+            if len(parts) > 1
+        ]
+        return f": {', '.join(ranges)}" if ranges else ""
 
     def _read_blocks(self, first: int, end: int) -> tuple[ReadingPassage, ...]:
         """Return neighbouring paragraphs as passages of about `BLOCK_CHARS`."""
@@ -222,7 +257,8 @@ class ReadingTools:
     def _list_contents(self) -> str:
         lines = [
             f"chapter {chapter.number}: {chapter.title} (from paragraph"
-            f" {chapter.paragraph + 1})"
+            f" {chapter.paragraph + 1}"
+            f"{self._describe_parts(self._split_chapter(*2 * (chapter.paragraph,)))})"
             for chapter in self._book.chapters()
         ]
         lines.append("Later chapters are not shown.")
@@ -281,7 +317,7 @@ async def describe_unfinished_matches(
     numbers = [
         str(paragraph.index + 1)
         for paragraph in book.paragraphs(0, position)
-        if find_quote(paragraph.text.casefold(), words.casefold())
+        if find_typed_words(paragraph.text, words)
     ]
     if not numbers:
         return ()

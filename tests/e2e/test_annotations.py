@@ -39,6 +39,14 @@ def test_only_words_that_were_read_and_stand_once_can_be_marked(
     assert refused.code == ExitCode.NOT_FOUND
 
 
+def test_words_are_marked_whatever_their_capitals_with_those_of_the_book(
+    reader: Terminal,
+) -> None:
+    assert reader.run("annotations", "add", "lanterns", "nell COUNTED 3").code == 0
+    listed = reader.run("annotations", "list", "lanterns", "--json").json
+    assert [a["quote"] for a in listed["annotations"]] == ["Nell counted 3"]
+
+
 def read_text(terminal: Terminal, name: str) -> str:
     return (terminal.folder / name).read_text(encoding="utf-8")
 

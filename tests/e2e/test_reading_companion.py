@@ -3,6 +3,7 @@ citations, and questions that continue after a crash.
 """
 
 import json
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +119,26 @@ def test_every_tool_is_bounded_by_the_position(
     assert not any(word in searched for word in SPOILERS)
 
 
+def test_the_model_learns_which_paragraphs_each_part_of_a_long_chapter_has(
+    reader: Terminal, server: ModelServer
+) -> None:
+    lamp = f"<p>Nell counted {'very ' * 200}many lamps.</p>"
+    body = {"one": f"<h1>Chapter 1. Ebb</h1>{15 * lamp}"}
+    nav = '<li><a href="one.xhtml">Chapter 1. Ebb</a></li>'
+    book = build_epub(body, title="Dark Mole", nav=nav)
+    (reader.folder / "mole.epub").write_bytes(book)
+    run(reader, "read", "mole.epub")
+    run(reader, "read", "mole.epub", "--next")
+    server.will(
+        step("table_of_contents"), step("read_chapter", chapter=1), step("answer"),
+        Say("The text so far does not say it."),
+    )  # fmt: skip
+    run(reader, "ask", "--book", "mole", "How many lamps are there?")
+    parts = "part 1 is paragraphs 1 to 12, part 2 is paragraphs 13 to 16"
+    assert f"(from paragraph 1: {parts})" in server.asked[-1].texts[1]
+    assert f"Part 1 of 2 of chapter 1, as far as read: {parts}" in sent(server)
+
+
 def test_a_step_is_shown_only_with_words_of_what_has_been_read(
     reader: Terminal, server: ModelServer
 ) -> None:
@@ -167,9 +188,13 @@ def test_a_passage_is_read_with_its_surroundings_before_the_first_step(
     reader: Terminal, server: ModelServer
 ) -> None:
     server.will(step("answer"), Say("She counts lamps [1]."))
-    words = ("--passage", "counted 5 lamps", "--json")
+    words = ("--passage", "nell counted 8 LAMPS", "--json")
     answer = run(reader, *ASK, *words).json
-    assert "counted 7 lamps" in server.asked[0].texts[1]
+    prompt = server.asked[0].texts[1]
+    assert "Nell counted 8 lamps" in prompt.partition("passage in question")[2]
+    assert "counted 1 lamps" in prompt
+    assert "counted 11 lamps" in prompt
+    assert "counted 12 lamps" not in prompt
     assert answer["citations"]
     check_refusal(
         reader.run(*ASK, "--passage", "Hob betrayed"),
@@ -264,6 +289,22 @@ def test_a_conversation_continues_and_its_first_answer_is_in_the_prompt(
     server.will(step("answer"), Say("On the Strake."))
     run(reader, "ask", "--book", "lanterns", "--thread", "1", "And where?")
     assert "You: Eleven, all in all." in server.asked[-1].texts[1]
+
+
+def test_a_question_that_was_stopped_before_its_answer_is_not_in_the_next_prompt(
+    reader: Terminal, server: ModelServer
+) -> None:
+    server.answering(lambda _: Hang())
+    process = reader.start(*ASK)
+    while not server.asked:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    server.answering(lambda _: step("answer"))
+    run(reader, "ask", "--book", "lanterns", "--thread", "1", "And where?")
+    assert "The reader's question: And where?" in server.asked[-1].texts[1]
+    assert "Reader: How many" not in server.asked[-1].texts[1]
 
 
 def test_the_first_prompt_can_be_seen_and_nothing_is_sent(

@@ -41,6 +41,7 @@ from lrwr.core.reading.annotations import (
     export_readest,
     export_w3c,
     find_quote,
+    find_typed_words,
     import_annotations,
     place_annotations,
 )
@@ -95,7 +96,7 @@ def annotations_add_command(
     settings, output = start_session(context)
     chosen_color = parse_choice(HighlightColor, color, "--color")
     record, opened = _open_book(settings, output, book, whole=False)
-    spans = find_quote(opened.text, words)
+    spans = find_typed_words(opened.text, words)
     if len(spans) != 1:
         raise NotFound(
             f"“{words}” is {len(spans)} times in what you have read"

@@ -95,10 +95,25 @@ def find_quote(text: str, quote: str, before: str = "", after: str = "") -> list
     If it is there several times, those with the most of the words `before` and `after`
     around them are returned. More than one result means that it cannot be decided.
     """
-    pattern = _build_pattern(quote)
-    if pattern is None:
-        return []
-    spans = [Span(*match.span()) for match in pattern.finditer(text)]
+    return _choose_by_context(text, _find_spans(text, quote), before, after)
+
+
+def find_typed_words(text: str, words: str) -> list[Span]:
+    """Return where `words` that the user typed are in `text`, as `find_quote`; if they are
+    nowhere, those that differ only in capitals.
+    """
+    return _find_spans(text, words) or _find_spans(text, words, re.IGNORECASE)
+
+
+def _find_spans(text: str, quote: str, flags: int = 0) -> list[Span]:
+    pattern = _build_pattern(quote, flags)
+    return [Span(*m.span()) for m in pattern.finditer(text)] if pattern else []
+
+
+def _choose_by_context(
+    text: str, spans: list[Span], before: str, after: str
+) -> list[Span]:
+    """Return the spans that have the most of the words `before` and `after` around them."""
     if len(spans) < 2 or not (before or after):
         return spans
     scores = [_measure_context(text, span, before, after) for span in spans]
@@ -106,14 +121,14 @@ def find_quote(text: str, quote: str, before: str = "", after: str = "") -> list
     return [span for span, score in zip(spans, scores, strict=True) if score == best]
 
 
-def _build_pattern(quote: str) -> re.Pattern[str] | None:
+def _build_pattern(quote: str, flags: int) -> re.Pattern[str] | None:
     words = quote.split()
     if not words:
         return None
     pattern = r"[*_]*\s+[*_]*".join(map(re.escape, words))
     for variants, alternatives in _VARIANTS:
         pattern = re.sub(variants, lambda _, to=alternatives: to, pattern)  # type: ignore[misc]
-    return re.compile(pattern)
+    return re.compile(pattern, flags)
 
 
 def _measure_context(text: str, span: Span, before: str, after: str) -> int:
