@@ -18,6 +18,7 @@ from lrwr.tui.input.keymap import (
     parse_keymap,
     resolve_keys,
 )
+from lrwr.tui.key_queue import LoadingScreen
 from lrwr.tui.room import CrashReporter, RoomApp, RoomScreen, store_unsent_question
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
@@ -178,6 +179,9 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         A question that is not sent is stored for the next start; where that is not
         possible, the key must be pressed twice, too.
         """
+        for shown in self.screen_stack:
+            if isinstance(shown, LoadingScreen):
+                await shown.leave()
         screen = self.ingesting_screen
         if screen is None:
             question = self._unsent_question

@@ -31,6 +31,9 @@ class LoadingScreen(Screen[ScreenResultT]):
     BINDINGS: ClassVar[list[BindingType]] = [INTERRUPT_BINDING]
     is_loading = True
 
+    async def leave(self) -> None:
+        """Store what outlives the screen, when the application is closed."""
+
     def holds_key(self, event: Key | Paste) -> bool:
         """Return whether a key must wait until the contents are loaded."""
         focused = self.focused

@@ -261,3 +261,16 @@ def test_a_name_within_the_name_of_somebody_else_is_no_mention() -> None:
     text = "Corin Vale and Hob saw Vale."
     assert match_spans(pattern, text, Span(0, len(text))) == [Span(23, 27)]
     assert match_spans(re.compile("Hob"), text, Span(0, 20)) == [Span(15, 18)]
+
+
+async def test_the_place_is_kept_when_lrwr_is_closed_from_the_reader(
+    book: Path,
+) -> None:
+    async with a_room(book) as room:
+        room.screen.action_do("reader", "ch3")
+        await room.settle()
+        await room.pilot.press("ctrl+q")
+        assert room.app._exit
+    async with a_room(book) as room:
+        await room.press("alt+m")
+        assert "Chapter 3" in shown(room, "title")

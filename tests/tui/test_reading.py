@@ -217,6 +217,11 @@ async def test_quotes_from_one_character_to_another_are_found_by_both_names(
         rows = [row for row in shown_rows(room) if "  “" in row]
         assert len(rows) == len(said)
         assert all(name in shown_lines(room)[0] for name in pair)
+        chapter = said[0].evidence.chapter
+        await room.type(f" ch{chapter}")
+        await room.settle()
+        rows = [row for row in shown_rows(room) if "  “" in row]
+        assert len(rows) == sum(q.evidence.chapter == chapter for q in said)
 
 
 async def test_the_horizon_is_in_the_title_line_of_a_narrow_screen(book: Path) -> None:

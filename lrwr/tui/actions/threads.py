@@ -71,7 +71,9 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
     thread = _require_thread(screen)
     title: str | None = words.strip()
     if not title:
-        dialog = TextInputScreen("New title of the thread", value=screen.scope.title)
+        dialog = TextInputScreen(
+            "New title of the thread", value=screen.scope.title, is_selected=True
+        )
         title = await screen.app.push_screen_wait(dialog)
     if title:
         new_title = title

@@ -462,14 +462,23 @@ class ReaderScreen(ReaderView):
         if self.focused is not self.query_one(TextPane):
             self._show_text()
             return
-        if self._state is not None and self._state.text is not None:
-            here = self.query_one(TextPane).offset_here
-            position = ReaderPosition(self._state.document, here)
+        if (position := self._find_position()) is not None:
             self.room.last_read = position
-            run = self.room.room.service_thread.run
-            self.room.run_worker(
-                run(lambda workspace: save_reader_position(workspace, position)),
-                group="read",
-                exit_on_error=False,
-            )
+            save = self._save_position(position)
+            self.room.run_worker(save, group="read", exit_on_error=False)
         self.dismiss(None)
+
+    async def leave(self) -> None:
+        """Store where the reader is."""
+        if (position := self._find_position()) is not None:
+            await self._save_position(position)
+
+    def _find_position(self) -> ReaderPosition | None:
+        if self._state is None or self._state.text is None:
+            return None
+        here = self.query_one(TextPane).offset_here
+        return ReaderPosition(self._state.document, here)
+
+    async def _save_position(self, position: ReaderPosition) -> None:
+        run = self.room.room.service_thread.run
+        await run(lambda workspace: save_reader_position(workspace, position))

@@ -191,8 +191,8 @@ class RelationsScreen(StoryScreen):
         return render_relations([bible.relations[number]], shown=None)
 
 
-_SAID_TO = re.compile(r"(.+?) to (.+)", re.IGNORECASE)
-"""What the user types to see what one character says to another."""
+_SAID_TO = re.compile(r"(.+?) to (.+?)(?: ch(?:apter )?(\d+))?", re.IGNORECASE)
+"""What the user types to see what one character says to another, in a chapter."""
 
 
 class QuotesScreen(StoryScreen):
@@ -217,13 +217,16 @@ class QuotesScreen(StoryScreen):
         else:
             super().find(extra, at=at)
 
-    def _list_said_to(self, speaker: str, addressee: str) -> Sequence[ListRow]:
+    def _list_said_to(
+        self, speaker: str, addressee: str, chapter: str | None
+    ) -> Sequence[ListRow]:
         names = speaker.casefold(), addressee.casefold()
         return _list_quotes(
             self.bible or Bible(),
             lambda quote: (
                 names[0] in quote.speaker.casefold()
                 and names[1] in quote.addressee.casefold()
+                and (chapter is None or quote.evidence.chapter == int(chapter))
             ),
         )
 

@@ -137,7 +137,9 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         if (thread := self._highlighted_thread()) is None:
             return
         line = TextInputScreen(
-            "New title of the thread", value=format_thread_title(thread)
+            "New title of the thread",
+            value=format_thread_title(thread),
+            is_selected=True,
         )
         title = await self.app.push_screen_wait(line)
         if title:
