@@ -233,32 +233,32 @@ def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -
 
 
 OTHERWISE = """\
-OchraMags bit her thread. GreyAnsel sat by the fire. He was OchraMags’s uncle.
+The kettle sang. GreyAnsel warmed his hands. He was OchraMags’s uncle.
 
 Nell Tallow was OchraMags’s daughter.
 
-TinToby, forty-four, bowed to the chair.
+TinToby, thirty-nine, held the door.
 
-GreyAnsel laid his stick with the brass collar on it, as if he were at home. Beyond them
+GreyAnsel leaned on a stick with a brass collar, as though nobody knew him. Beside the road
 stood the elm post at the Dip.
 
-BrineHob turned his deaf right ear, as though it were the bell.
+BrineHob put his hand to his deaf right ear, as if it could hear.
 
-OchraMags had brought the mending. TallowJack poured her a cup of tea.
+OchraMags had sent for the slate. TallowJack wiped it clean.
 """
 AS_TOLD = """\
-OchraMags bit her thread. GreyAnsel sat by the fire. He was OchraMags’s brother.
+The kettle sang. GreyAnsel warmed his hands. He was OchraMags’s brother.
 
 Nell Tallow was TallowJack’s daughter.
 
-TinToby, twenty-three, bowed to the chair.
+TinToby, twenty-three, held the door.
 
-GreyAnsel laid his stick with the silver collar on it, as if he were at home. Beyond them
+GreyAnsel leaned on a stick with a silver collar, as though nobody knew him. Beside the road
 stood the oak post at the Dip.
 
-BrineHob turned his deaf left ear, as though it were the bell.
+BrineHob put his hand to his deaf left ear, as if it could hear.
 
-OchraMags remembered the mending. TallowJack poured her a cup of tea.
+OchraMags remembered the slate. TallowJack wiped it clean.
 """
 
 
@@ -273,7 +273,7 @@ def test_kin_ages_materials_sides_and_the_dead_are_compared(desk: Terminal) -> N
     assert texts.keys() == {1, 3, 5, 7, 8, 10, 12}
     assert texts[1].startswith("“uncle”, but elsewhere: “Younger brother of")
     assert texts[3].startswith("“daughter”, but elsewhere: “Daughter of TallowJack")
-    assert texts[5].startswith("“forty-four”, but elsewhere: “Twenty-two")
+    assert texts[5].startswith("“thirty-nine”, but elsewhere: “Twenty-two")
     assert texts[7].startswith("“brass”, but elsewhere:")
     assert texts[8].startswith("“elm”, but elsewhere:")
     assert texts[10].startswith("“right”, but elsewhere:")

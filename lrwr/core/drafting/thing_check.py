@@ -29,6 +29,11 @@ MANY_NUMBERS, NEAR_CHARS, AFTER_CHARS = 3, 45, 25
 """So many different numbers of a thing in a story mean different things, unless a word
 near both is the same: "three strokes for third bell" and "six strokes on a slate"."""
 
+_TIMES = (
+    "seconds moments minutes hours days nights mornings evenings weeks months years"
+)
+_CLAUSE_MARK = re.compile(r"[,;:—“”()]")
+
 MAX_ADJECTIVES = 2
 
 _PLURALS = frozenset(
@@ -36,8 +41,7 @@ _PLURALS = frozenset(
 )
 """Plurals that do not end in "s"."""
 _MEASURES = (
-    "seconds moments minutes hours days nights mornings evenings weeks months years"
-    " centuries times inches feet yards miles leagues acres ounces pounds guineas"
+    f"{_TIMES} centuries times inches feet yards miles leagues acres ounces pounds guineas"
     " shillings crowns pennies francs dollars cents degrees things ways paces people"
     " persons men women gentlemen ladies children boys girls friends families folks"
     " words lines letters pages hundreds thousands others sorts kinds parts pairs"
@@ -48,6 +52,11 @@ _MEASURES = (
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)$|^(?:hundred|thousand|dozens)$", re.IGNORECASE)
 _OF_THEM = re.compile(r"\s+There (?:are|were) (?P<number>[\w-]+) of them\b")
 _ALTERNATIVE = re.compile(r"\b(?:or|to|[–—-])\s*$", re.IGNORECASE)
+
+
+@cache
+def _list_times() -> frozenset[str]:
+    return frozenset(stem_word(word) for word in _TIMES.split())
 
 
 @cache
@@ -71,6 +80,11 @@ class CountedThing:
     def is_measure(self) -> bool:
         """Whether a story has many of these things that are not the same."""
         return self.thing in _list_measures()
+
+    @property
+    def is_time(self) -> bool:
+        """Whether these are units of time, such as years."""
+        return self.thing in _list_times()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +160,9 @@ def _find_other(
         ):
             return None
         shared = len(stems & stem_words(theirs))
-        is_same = len(numbers) < MANY_NUMBERS or _share_near_words(
-            own, text, other, texts[document]
-        )
+        is_same = (
+            len(numbers) < MANY_NUMBERS and not own.is_time
+        ) or _share_near_words(own, text, other, texts[document])
         if shared >= least and is_same:
             rating = (bool(shared), document in before, shared)
             rated.append((rating, document, other))
@@ -160,6 +174,7 @@ def _find_other(
         (place, other)
         for place, other in others
         if other.value != best.value
+        and not best.is_time
         and _share_words_after(best, texts[document], other, texts[place])
     )
     return OtherCount(own, document, best, next(also, None))
@@ -192,6 +207,10 @@ def _list_near_stems(counted: CountedThing, text: str) -> frozenset[str]:
     # A word that is cut off says nothing.
     start = text.find(" ", start, end) if start > counted.sentence.start else start
     end = text.rfind(" ", start, end) if end < counted.sentence.end else end
+    if counted.is_time:
+        marks = [m.start() for m in _CLAUSE_MARK.finditer(text, start, end)]
+        start = max((at for at in marks if at < counted.span.start), default=start)
+        end = min((at for at in marks if at >= counted.span.end), default=end)
     return stem_words(text[start:end])
 
 

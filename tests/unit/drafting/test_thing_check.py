@@ -68,6 +68,26 @@ def test_the_same_numbers_rough_ones_and_mere_measures_are_left_alone(
     assert differing(draft, story) == []
 
 
+@pytest.mark.parametrize(
+    ("draft", "found"),
+    [
+        ("“I had that boat nine years,” Toby told the lane once, and asked.", []),
+        (
+            "For nine years Toby had driven the oil cart down the lane.",
+            [("nine years", "twelve years")],
+        ),
+    ],
+)
+def test_a_time_needs_a_word_in_the_clauses_of_both(
+    draft: str, found: list[tuple[str, str]]
+) -> None:
+    story = (
+        "Toby had gone down the lane in three years, as he told the cart, and asked"
+        " once.\n\nFor twelve years Toby had driven the oil cart down the lane."
+    )
+    assert differing(draft, story) == found
+
+
 def test_the_closest_sentence_of_the_story_is_shown() -> None:
     story = "Two keys lay about.\n\nMags wore five keys on a loop of tape."
     compared = compare_counts(
