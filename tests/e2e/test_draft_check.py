@@ -97,13 +97,12 @@ def test_repeated_words_and_an_unmet_card_are_findings(desk: Terminal) -> None:
     propose(desk, SCENE)
     found = desk.run("draft", "check", "new", "--json").json["findings"]
     kinds = {row["kind"] for row in found}
-    assert kinds == {"card", "repetition"}
+    assert kinds == {"card", "place", "repetition"}
     (run,) = [row for row in found if row["kind"] == "repetition"]
     assert run["lines"] == [5, 5]
     assert run["place"].startswith("chapters/03-the-ledger-house.md:")
     cards = [row["text"] for row in found if row["kind"] == "card"]
     assert "OchraMags is not in the draft" in cards
-    assert "the Pump Room is not named" in cards
     assert any("the card plans 900" in text for text in cards)
 
 
@@ -203,8 +202,20 @@ def test_what_only_the_author_can_judge_is_marked(desk: Terminal) -> None:
     propose(desk, SCENE)
     shown = desk.run("draft", "check", "new").out.splitlines()
     marks = {line.partition("  ")[2]: line.endswith("  for you") for line in shown}
-    assert marks["card: the Pump Room is not named  for you"]
+    (length,) = (text for text in marks if "the card plans 900" in text)
+    assert marks[length]
     assert not marks["card: OchraMags is not in the draft"]
+
+
+def test_a_place_that_is_not_named_is_no_finding_that_counts(desk: Terminal) -> None:
+    add_plan(desk, after="ch3-s2", plan="\n\n#### Tea ^new\n- place: the Pump Room\n")
+    folder = desk.folder / "drafts" / "scenes" / "new"
+    folder.mkdir(parents=True)
+    (folder / "1.md").write_text("Nell Tallow came in.\n", encoding="utf-8")
+    ran = desk.run("draft", "check", "new")
+    assert "place: the Pump Room is not named" in ran.out
+    assert "0 findings." in ran.out
+    assert ran.code == ExitCode.OK
 
 
 def test_names_of_the_plan_are_not_new(desk: Terminal) -> None:

@@ -62,15 +62,48 @@ def build_brief(material: BriefMaterial, tokens: int) -> Brief:
     brief = Brief(material.card, material.horizon, tokens)
     room = tokens * CHARACTERS_PER_TOKEN - len(render_brief(brief))
     chosen: list[BriefItem] = []
+    repeated = 0
     for item in unique:
+        if any(_contains(c, item) for c in chosen):
+            repeated += 1
+            continue
         heading = 0 if any(c.section is item.section for c in chosen) else _HEADING_ROOM
         fitting = _shorten(item, room - heading - _LABEL_ROOM)
         if fitting is not None:
+            for shorter in [c for c in chosen if _contains(fitting, c)]:
+                chosen.remove(shorter)
+                room += _LABEL_ROOM + len(_format_item(shorter))
+                repeated += 1
             chosen.append(fitting)
             room -= heading + _LABEL_ROOM + len(_format_item(fitting))
     order = list(BriefSection)
     chosen.sort(key=lambda item: (order.index(item.section), item.rank))
-    return replace(brief, items=tuple(chosen), left_out=len(unique) - len(chosen))
+    left_out = len(unique) - len(chosen) - repeated
+    return replace(brief, items=tuple(chosen), left_out=left_out)
+
+
+_PASSAGES = (BriefSection.ABOUT, BriefSection.BEFORE, BriefSection.VOICE)
+"""Sections whose entries are passages of the story."""
+
+
+def _contains(item: BriefItem, other: BriefItem) -> bool:
+    """Return whether `item` shows all of the passage that `other` is."""
+    whole, part = item.evidence, other.evidence
+    return (
+        item is not other
+        and other.section in (BriefSection.ABOUT, BriefSection.VOICE)
+        and item.section in _PASSAGES
+        and whole is not None
+        and part is not None
+        and whole.document == part.document
+        and whole.spans[0].start <= part.spans[0].start
+        and part.spans[-1].end <= whole.spans[-1].end
+        and _read_words(part.text) in item.text
+    )
+
+
+def _read_words(text: str) -> str:
+    return " ".join(text.split())
 
 
 _LABEL_ROOM = 9

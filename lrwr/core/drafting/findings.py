@@ -25,6 +25,8 @@ class FindingKind(StrEnum):
     """A name or fact that the story tells only after this place."""
     CARD = "card"
     """The card asks for something that the draft lacks."""
+    PLACE = "place"
+    """The draft does not name the place of the card."""
     NUMBER = "number"
     """The story has the same things with another number."""
     DETAIL = "detail"
@@ -59,8 +61,8 @@ class DraftFinding:
 
     @property
     def needs_author(self) -> bool:
-        """Whether it asks for a decision; a list of new names does not."""
-        return self.kind is not FindingKind.NAME
+        """Whether it asks for a decision; new names and a place not named do not."""
+        return self.kind not in (FindingKind.NAME, FindingKind.PLACE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,7 +361,7 @@ def _find_unmet_card(context: DraftContext) -> Iterator[DraftFinding]:
     pattern = compile_forms_pattern([_strip_article(card.place).casefold()])
     if card.place and pattern and not pattern.search(context.text.casefold()):
         text = f"{card.place} is not named"
-        yield DraftFinding(FindingKind.CARD, text, is_remark=True)
+        yield DraftFinding(FindingKind.PLACE, text, is_remark=True)
     words = len(context.text.split())
     if card.words and abs(words - card.words) > LENGTH_TOLERANCE * card.words:
         text = f"{words:,} words; the card plans {card.words:,}"

@@ -209,18 +209,53 @@ NO_PRESENT_DAY = re.compile(r"\b(?:will|shall|would|by|until|till|next)\b|^[>|]"
 """Words of a sentence with a day that may be later than that of the story."""
 
 
+_WRITTEN_NUMBER = re.compile(
+    r"\b(?:wrote|chalked|entered|painted|scratched|pencilled|inked)\b"
+    r"[^.!?\n]{0,40}?(?P<mark>[*_“\"])(?P<number>\d{3,6})(?=[*_”\",.])"
+)
+"""A number that somebody writes down, marked as writing."""
+_NOT_YET = re.compile(r"\b(?:will|shall|would|until|till)\b", re.I)
+MAX_DAYS_ON = 30
+"""How far after the last numbered day a written number may be the number of a day."""
+
+
 def find_latest_days(
     texts: Mapping[DocumentId, str],
 ) -> dict[str, tuple[int, DocumentId, Span]]:
     """Return for each unit, such as "Day", the highest number that the narration names,
     with its place.
+
+    A number of three or more digits that somebody writes later in the story, soon after
+    that one, counts, too: after "Day 1200", "she wrote *1201*" tells the next day.
+    `texts` are in story order.
     """
     latest: dict[str, tuple[int, DocumentId, Span]] = {}
     for document, text in texts.items():
         for unit, number, span in iter_days(text, NO_PRESENT_DAY):
             if number > latest.get(unit, (-1, document, span))[0]:
                 latest[unit] = (number, document, span)
+    for unit, row in latest.items():
+        latest[unit] = _find_written_after(row, texts)
     return latest
+
+
+def _find_written_after(
+    day: tuple[int, DocumentId, Span], texts: Mapping[DocumentId, str]
+) -> tuple[int, DocumentId, Span]:
+    """Return the last of the numbers written after `day` that continue it, else `day`."""
+    documents = list(texts)
+    for document in documents[documents.index(day[1]) :]:
+        text = texts[document]
+        start = day[2].end if document == day[1] else 0
+        for match in _WRITTEN_NUMBER.finditer(text, start):
+            number = int(match["number"])
+            span = Span(match.start("number"), match.end("number"))
+            sentence = find_enclosing_sentence(text, span)
+            is_later = _NOT_YET.search(text, sentence.start, sentence.end)
+            is_told = is_narrated(text, Span(match.start(), match.start("mark")))
+            if is_told and not is_later and day[0] < number <= day[0] + MAX_DAYS_ON:
+                day = (number, document, span)
+    return day
 
 
 def iter_paragraphs(text: str, within: Span, words: tuple[int, int]) -> Iterator[Span]:

@@ -23,6 +23,7 @@ from lrwr.core.drafting.brief import (
 )
 from lrwr.core.drafting.brief_items import BriefMaterial, BriefSection
 from lrwr.core.drafting.folder import DraftFile
+from lrwr.core.drafting.story_passages import find_latest_days
 from lrwr.core.model.documents import BEFORE_THE_STORY, DocumentId, Horizon
 from lrwr.core.model.facts import (
     DIRECTED_DETAIL,
@@ -263,16 +264,54 @@ def test_the_last_that_is_told_of_a_thing_and_the_day_are_entries() -> None:
     files = {
         "1.md": "# One\n\nOn Day 4 Nell chalked a stroke on the slate.\n",
         "2.md": "# Two\n\nOn Day 6 Mags wiped the slate. It took her an hour.\n",
+        "3.md": "# Three\n\nNell slept.\n",
     }
     told = Stories(Book(files))
     planned = SceneCard(id="a", title="A", summary="Nell reads the slate.")
     material = BriefMaterial(
         card=planned,
-        horizon=Horizon(2),
-        bible=project_bible(told.knowledge(), Horizon(2)),
-        view=HorizonView(told.knowledge().order, told.knowledge().texts, Horizon(2)),
+        horizon=Horizon(3),
+        bible=project_bible(told.knowledge(), Horizon(3)),
+        view=HorizonView(told.knowledge().order, told.knowledge().texts, Horizon(3)),
     )
     rows = [item.text for item in build_brief(material, 900).items]
     last = "On Day 6 Mags wiped the slate. It took her an hour."
     assert f"told last of it: “{last}”" in rows
     assert "The story has come to Day 6: “On Day 6 Mags wiped the slate.”" in rows
+
+
+@pytest.mark.parametrize(
+    ("sentence", "day"),
+    [
+        ("Mags rubbed out the figures by the door and chalked *1201*.", 1201),
+        ("Mags rubbed out the figures and chalked *900*.", 1200),
+        ("Tomorrow she would have chalked *1201*.", 1200),
+        ("She paid *1201* for it.", 1200),
+    ],
+)
+def test_a_number_written_after_a_day_continues_the_days(
+    sentence: str, day: int
+) -> None:
+    first = DocumentId("1.md"), "On Day 1200 Nell wiped the slate."
+    latest = find_latest_days(dict([first, (DocumentId("2.md"), sentence)]))
+    assert latest["Day"][0] == day
+    assert find_latest_days(dict([first]))["Day"][0] == 1200
+
+
+def test_a_passage_within_another_entry_is_not_repeated() -> None:
+    files = {
+        "1.md": "# One\n\nNell chalked a stroke on the slate. She went home.\n",
+        "2.md": "# Two\n\nMags wiped the slate. It took her an hour.\n",
+    }
+    told = Stories(Book(files))
+    material = BriefMaterial(
+        card=SceneCard(id="a", title="A", summary="Nell reads the slate."),
+        horizon=Horizon(2),
+        bible=project_bible(told.knowledge(), Horizon(2)),
+        view=HorizonView(told.knowledge().order, told.knowledge().texts, Horizon(2)),
+    )
+    brief = build_brief(material, 900)
+    shown = [item.text for item in brief.items if "Mags wiped the slate" in item.text]
+    (end,) = shown
+    assert "It took her an hour." in end
+    assert brief.left_out == 0
