@@ -309,12 +309,41 @@ class ReadingCompanion:
         unread = _describe_unread_names(checked, source, question.cast)
         return AvatarAnswer(
             checked.text,
-            checked.citations,
+            _mark_cited_words(checked.text, checked.citations),
             findings=findings,
             remarks=(*checked.remarks, *unread),
             model=model,
             is_silent=states_silence(checked.text, find_sentence_spans),
         )
+
+
+def _mark_cited_words(text: str, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+    """Return the citations of the answer `text` with the words on which it rests as
+    `best`.
+    """
+    sentences = list(iter_answer_sentences(text, find_sentence_spans))
+    marked = []
+    for citation in citations:
+        citing = [s for s in sentences if citation.number in s.numbers]
+        quoted = (q.text for sentence in citing for q in sentence.quotations)
+        spans = (s for words in quoted for s in find_quote(citation.text, words))
+        statements = " ".join(sentence.own_text for sentence in citing)
+        best = next(spans, None) or _find_closest_sentence(citation.text, statements)
+        marked.append(replace(citation, best=best))
+    return tuple(marked)
+
+
+def _find_closest_sentence(passage: str, statements: str) -> Span | None:
+    """Return the sentence of a passage that shares the most words with `statements`, the
+    first of several; None if none does.
+    """
+    stems = stem_words(statements)
+    shared = {
+        span: len(stems & stem_words(passage[span.start : span.end]))
+        for span in find_sentence_spans(passage)
+    }
+    best = max(shared, key=lambda span: shared[span], default=None)
+    return best if best is not None and shared[best] else None
 
 
 class _AnswerStream:

@@ -23,6 +23,7 @@ from lrwr.app.presenters.text import (
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (
     AnswerToken,
+    Citation,
     ThreadId,
     Turn,
     TurnDone,
@@ -56,7 +57,7 @@ HELP_FILTER = "e-book"
 
 @dataclass(frozen=True, slots=True)
 class PassageQuestion:
-    """A question about the words `passage` of the book."""
+    """A question about the words `passage` of the book, or empty, about the book."""
 
     text: str
     passage: str
@@ -71,6 +72,9 @@ class BookConversation(BookView):
         super().__init__(room, record, reads_on=reads_on)
         self._thread: ThreadId | None = None
         self._before_answer = ""
+        self._step = ""
+        self._cited: list[Span] = []
+        self._place_before: Span | None = None
         self._questions: deque[PassageQuestion] = deque()
         self._is_answering = False
         self._has_asked_consent = False
@@ -79,15 +83,14 @@ class BookConversation(BookView):
         """Ask, or wait until the questions before it are answered."""
         self._questions.append(question)
         if self._is_answering:
-            waiting = format_count(len(self._questions), "question")
-            self._show_status(f"{waiting} waiting for the answer before.")
+            self._show_step(self._step)
         else:
             self._is_answering, self._answer = True, ""
             self._answer_questions()
 
     def cancel_questions(self) -> None:
         """Close the answer, and cancel the questions without one."""
-        self._answer = ""
+        self._answer, self._cited = "", []
         self._questions.clear()
         self._is_answering = False
         self.workers.cancel_group(self, "turn")
@@ -109,7 +112,7 @@ class BookConversation(BookView):
         self._answer = self._before_answer
         self._show_details()
         self._show_newest_answer()
-        self._show_status("Looking for an answer …")
+        self._show_step("Looking for an answer …")
         try:
             await self._announce_services()
             stream = self._room.service_thread.stream(
@@ -123,6 +126,12 @@ class BookConversation(BookView):
                     self._show_event(event)
         except Exception as error:  # noqa: BLE001 - a traceback tells a reader nothing
             self._show_error(error)
+
+    def _show_step(self, step: str) -> None:
+        """Show what is done for the answer, and how many questions wait for it."""
+        self._step = step
+        waiting = format_count(len(self._questions), "question")
+        self._show_status(f"{step}  {waiting} waiting." if self._questions else step)
 
     def _show_newest_answer(self) -> None:
         """Bring the beginning of the newest answer into view, below earlier ones."""
@@ -142,13 +151,14 @@ class BookConversation(BookView):
     def _show_event(self, event: TurnEvent) -> None:
         match event:
             case TurnStageStarted():
-                self._show_status(f"{event.text} …")
+                self._show_step(f"{event.text} …")
             case AnswerToken():
                 self._answer += strip_links(event.text)
                 self._show_details()
-                self._show_status("Answering …")
+                self._show_step("Answering …")
             case TurnDone():
                 self._thread = event.thread
+                self._cited = [_locate(c) for c in event.turn.output.citations]
                 # Not what was streamed: its citation numbers may have been corrected.
                 text = strip_links(event.turn.output.response_text)
                 end = self._describe_end(event.turn)
@@ -161,16 +171,25 @@ class BookConversation(BookView):
                 pass
 
     def _describe_end(self, turn: Turn) -> str:
-        """Return the citations with their paragraphs, and the remarks."""
+        """Return the citations with the paragraphs of their words, and the remarks."""
         outline = self._record.outline
-        lines = [
-            f"[{citation.number}] paragraph"
-            f" {outline.find_paragraph(citation.span.start) + 1:,}"
-            f" “{shorten_excerpt(strip_links(citation.text))}”"
-            for citation in turn.output.citations
-        ]
+        lines = []
+        for citation in turn.output.citations:
+            span = _locate(citation)
+            start = span.start - citation.span.start
+            words = strip_links(citation.text[start : start + len(span)])
+            lines.append(
+                f"[{citation.number}] paragraph"
+                f" {outline.find_paragraph(span.start) + 1:,} “{shorten_excerpt(words)}”"
+            )
         lines += [note.text for note in describe_answer_notes(turn)]
         return "\n" + "\n".join(lines)
+
+
+def _locate(citation: Citation) -> Span:
+    """Return where the words on which an answer rests are in the book."""
+    best, start = citation.best, citation.span.start
+    return Span(start + best.start, start + best.end) if best else citation.span
 
 
 class BookScreen(BookConversation):
@@ -228,7 +247,7 @@ class BookScreen(BookConversation):
         reading = self._reading
         if reading is None:
             return
-        if reading.select(reading.paragraph + by):
+        if reading.choose_paragraph(reading.paragraph + by):
             self._show()
             pane = self.query_one(TextPane)
             if pane.visible_span.end < reading.selected.end:
@@ -263,7 +282,7 @@ class BookScreen(BookConversation):
             self._reading.annotate(color, note, time.time())
             self._reading.mark_read(self._reading.paragraph + 1)
             await self._save(annotations=True)
-            self._show("Noted." if note else f"Highlighted in {color}.")
+            self._show("Noted." if note else "")
 
     async def action_delete(self) -> None:
         """Delete the annotation on the selection."""
@@ -297,8 +316,33 @@ class BookScreen(BookConversation):
         self._open_input("find", "Find in what you have read…")
 
     def action_ask(self) -> None:
-        """Ask for a question about the selection."""
-        self._open_input("ask", "Ask about the selection…")
+        """Ask for a question, about the selection if there is one."""
+        is_chosen = self._reading is not None and self._reading.is_chosen
+        topic = "the selection" if is_chosen else "what you have read"
+        self._open_input("ask", f"Ask about {topic}…")
+
+    def action_citation(self, by: int) -> None:
+        """Go to the next citation of the newest answer if `by` is positive; after the
+        last one, or else, back to where the reader was. The position stays.
+        """
+        reading = self._reading
+        if reading is None or not self._cited:
+            self._show_status("No answer is shown that cites the book.")
+            return
+        if self._place_before is None:
+            self._place_before, number = reading.selected, 0
+        else:
+            number = (
+                self._cited.index(reading.selected) + 1
+                if (reading.selected in self._cited)
+                else 0
+            )
+        if by > 0 and number < len(self._cited):
+            reading.select_at(self._cited[number])
+        else:
+            reading.select_at(self._place_before)
+            self._place_before = None
+        self._show()
 
     def _open_input(self, purpose: str, placeholder: str) -> None:
         line = self.query_one("#book-input", Input)
@@ -318,9 +362,9 @@ class BookScreen(BookConversation):
         if not words or reading is None:
             return
         if is_question:
-            if reading.mark_read(reading.paragraph + 1):
+            if reading.is_chosen and reading.mark_read(reading.paragraph + 1):
                 await self._save(annotations=False)
-            self.ask(PassageQuestion(words, reading.selected_text))
+            self.ask(PassageQuestion(words, reading.chosen_text))
         else:
             reading.pattern = compile_words_pattern(words)
             self.action_match(1)
@@ -336,7 +380,9 @@ class BookScreen(BookConversation):
             self._show_status("That is not in what you have read.")
         else:
             reading.select_at(match)
-            self._show()
+            number, count = reading.count_matches()
+            found = f"match {number:,} of {count:,}"
+            self._show(self._describe_place(reading, found))
 
     @on(ContentsTree.Chosen)
     def _chosen(self, event: ContentsTree.Chosen) -> None:

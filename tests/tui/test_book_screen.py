@@ -118,7 +118,7 @@ async def test_words_are_found_in_what_has_been_read_forward_and_back(
         await press(room, "n")
         assert shown(room, "status").startswith("Paragraph 3 ")
         await press(room, "N", "N")
-        assert shown(room, "status").startswith("Paragraph 12 ")
+        assert shown(room, "status").startswith("Paragraph 12  match 11 of 11 ")
 
 
 async def test_the_word_with_a_footnote_is_marked_also_in_the_margin(
@@ -173,7 +173,7 @@ async def test_a_question_about_the_selection_is_answered_with_steps_and_paragra
         await press(room, "enter")
         detail = shown(room, "detail")
         assert "Why?\nShe counts lamps [1]." in detail
-        assert "[1] paragraph 1 “" in detail
+        assert "[1] paragraph 2 “Nell counted 1 lamps" in detail
         assert "passage in question" in server.asked[0].texts[1]
         assert "counted 12" not in "".join(t for a in server.asked for t in a.texts)
         await press(room, "escape")

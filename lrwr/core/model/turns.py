@@ -219,8 +219,9 @@ class Citation:
 
     `number` is the number in brackets in the answer, from 1. `chapter` is the chapter's
     number in story order: 0 before the first chapter, None outside the story. `best`
-    is the place in `text` of the sentence that fits the question best; None if the
-    answer itself quotes or states what is cited.
+    is the place in `text` of the sentence that fits the question best, or in an answer
+    about an e-book of the words on which it rests; None if the answer itself quotes or
+    states what is cited, and `text` is no more than that.
     """
 
     number: int

@@ -391,7 +391,17 @@ BOOK_ACTIONS: tuple[Action, ...] = (
         is_priority=False,
     ),
     Action(
-        "book.ask", "a", "Ask", "Ask about the selection", "ask",
+        "book.citation", "o", "Citation",
+        "Go to the next citation of the answer; after the last one, back",
+        "citation(1)", is_priority=False,
+    ),
+    Action(
+        "book.citation_back", "O", "Back",
+        "Go back to where you were before the citations", "citation(-1)",
+        is_priority=False,
+    ),
+    Action(
+        "book.ask", "a", "Ask", "Ask about the selection, or the book", "ask",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(

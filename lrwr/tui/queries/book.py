@@ -54,7 +54,7 @@ class BookReading:
     `position` is how many paragraphs have been on the screen as a whole, and `loaded` how
     many the pane has: the rest of a page is seen after scrolling. `paragraph` is the
     index of the selected one, and `selected` the selected words: a paragraph or a
-    sentence in it. `placed` are the annotations in what is loaded, and `deleted` those
+    sentence in it; `is_chosen` says that the user selected them, not a scroll. `placed` are the annotations in what is loaded, and `deleted` those
     that were deleted since it was opened, the latest last. With `reads_on` the page after
     the position is loaded first, as at the beginning of a book.
     """
@@ -66,6 +66,7 @@ class BookReading:
     paragraph: int = 0
     selected: Span = field(default_factory=lambda: Span(0, 0))
     placed: list[PlacedAnnotation] = field(default_factory=list)
+    is_chosen: bool = False
     pattern: re.Pattern[str] | None = None
     loaded: int = 0
     deleted: list[Annotation] = field(default_factory=list)
@@ -163,14 +164,22 @@ class BookReading:
         """Select the paragraph with this index; return whether it is loaded."""
         if not 0 <= paragraph < self.loaded:
             return False
-        self.paragraph = paragraph
+        self.paragraph, self.is_chosen = paragraph, False
         self.selected = self.record.outline.paragraphs[paragraph].span
         return True
 
+    def choose_paragraph(self, paragraph: int) -> bool:
+        """Select the paragraph with this index for the user, who may ask about it; return
+        whether it is loaded.
+        """
+        is_loaded = self.select(paragraph)
+        self.is_chosen = self.is_chosen or is_loaded
+        return is_loaded
+
     def select_at(self, span: Span) -> None:
-        """Select the words at `span`."""
+        """Select the words at `span` for the user."""
         self.select(self.record.outline.find_paragraph(span.start))
-        self.selected = span
+        self.selected, self.is_chosen = span, True
 
     def select_sentence(self, by: int) -> None:
         """Select the next sentence of the paragraph if `by` is positive, else the one
@@ -185,11 +194,29 @@ class BookReading:
         at = spans.index(self.selected) if self.selected in spans else -1
         number = at + by if at >= 0 or by > 0 else len(spans) - 1
         self.selected = spans[number] if 0 <= number < len(spans) else whole
+        self.is_chosen = True
 
     @property
     def selected_text(self) -> str:
         """The selected words."""
         return self.text.text[self.selected.start : self.selected.end]
+
+    @property
+    def chosen_text(self) -> str:
+        """The selected words if the user selected them, else nothing."""
+        return self.selected_text if self.is_chosen else ""
+
+    def count_matches(self) -> tuple[int, int]:
+        """Return the number of the selected match, from 1, and how many there are."""
+        matches = self._list_matches()
+        starts = [match.start for match in matches]
+        return starts.index(self.selected.start) + 1, len(matches)
+
+    def _list_matches(self) -> list[Span]:
+        """Return the matches of `pattern` in what has been read."""
+        text = self.text.text[: self.book.end]
+        whole = Span(0, len(text))
+        return list(match_spans(self.pattern, text, whole)) if self.pattern else []
 
     def place(self) -> None:
         """Find the annotations in the text that the pane has."""
@@ -262,10 +289,7 @@ class BookReading:
         """Return the match of `pattern` after the selected words, or before them; at an
         end of what has been read, the search goes on at the other. None without any.
         """
-        if self.pattern is None:
-            return None
-        text = self.text.text[: self.book.end]
-        matches = match_spans(self.pattern, text, Span(0, len(text)))
+        matches = self._list_matches()
         if forward:
             later = [m for m in matches if m.start > self.selected.start]
             return next(iter(later or matches), None)

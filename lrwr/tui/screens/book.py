@@ -190,16 +190,18 @@ class BookView(TextScreen):
         self._show_details()
         self._show_status(status or self._describe_place(reading))
 
-    def _describe_place(self, reading: BookReading) -> str:
-        """Return the selected paragraph, and the keys that scroll an answer, else those
+    def _describe_place(self, reading: BookReading, found: str = "") -> str:
+        """Return the selected paragraph, what was `found`, and the keys that scroll an answer, else those
         that highlight.
         """
-        keys, place = self._list_keys(), f"Paragraph {reading.paragraph + 1:,}"
+        paragraph = f"Paragraph {reading.paragraph + 1:,}"
+        keys, place = self._list_keys(), f"{paragraph}  {found}".rstrip()
         if self._answer:
             down, up = keys.get("scroll_answer(1)"), keys.get("scroll_answer(-1)")
             scroll = f"{down}, {up} scroll the answer" if down and up else ""
+            cited = f"{key} citations" if (key := keys.get("citation(1)")) else ""
             closing = f"{close} closes it" if (close := keys.get("close")) else ""
-            return "  ".join(filter(None, (place, scroll, closing)))
+            return "  ".join(filter(None, (place, scroll, cited, closing)))
         colors = [
             f"{keys[action]} {color}"
             for color in HighlightColor

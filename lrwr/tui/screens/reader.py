@@ -72,6 +72,12 @@ class TextScreen(LoadingScreen[None]):
         }
         .title { background: $panel; color: $primary; text-style: bold; }
         .status { background: $panel; }
+        .status.error {
+            height: auto;
+            max-height: 6;
+            text-wrap: wrap;
+            text-overflow: fold;
+        }
         Horizontal { height: 1fr; background: $surface; }
         Input { background: $background; display: none; }
         &.-narrow #reader-tree { display: none; width: 100%; border-right: none; }
@@ -98,6 +104,7 @@ class TextScreen(LoadingScreen[None]):
 
     def _show_error(self, error: Exception) -> None:
         self._show_status(self.application.describe_error(error).full_text)
+        self.query_one(f"#{self.PREFIX}-status").add_class("error")
 
     def _update(self, name: str, text: str) -> None:
         """Show `text` in the line whose id ends with `name`."""
@@ -107,7 +114,8 @@ class TextScreen(LoadingScreen[None]):
     def _show_status(self, text: str, *, warn: bool = False) -> None:
         """Show `text` in the status line; `warn` marks a finding."""
         self._update("status", text)
-        self.query_one(f"#{self.PREFIX}-status").set_class(warn, "finding")
+        line = self.query_one(f"#{self.PREFIX}-status")
+        line.remove_class("error").set_class(warn, "finding")
 
     def action_contents(self) -> None:
         """Move the focus to the contents, or back to the text."""

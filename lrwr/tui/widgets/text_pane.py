@@ -263,7 +263,9 @@ class TextPane(ScrollView, can_focus=True):
         for start, end in pairwise(cuts):
             style = base
             for _, _, kind in (r for r in ranges if r[0] <= start and end <= r[1]):
-                style += self._style(kind)
+                mark = self._style(kind)
+                # A selected highlight keeps its colour.
+                style += mark.without_color if kind == "selected" else mark
             at = self._part.start
             yield Segment(self._shown[start - at : end - at], style)
 
