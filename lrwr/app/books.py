@@ -52,8 +52,8 @@ _CHAPTER = re.compile(r"ch(?:apter)?\s*\d{1,6}", re.IGNORECASE)
 class BookRecord:
     """A book on the shelf.
 
-    `id` is the SHA-256 of its file, in hex, and `file` where that was when the book was
-    added, which was at `added`, in seconds since 1970. `document` is its id in the
+    `id` is the SHA-256 of its file, in hex, and `file` where that was when it was last
+    named. The book was added at `added`, in seconds since 1970. `document` is its id in the
     book's own library.
     """
 
@@ -363,7 +363,7 @@ async def add_book(
     """Read the e-book `path` into a library of its own, and put it on the shelf.
 
     No language model is asked, and nothing is sent. A book that is on the shelf keeps
-    its library and position. `now` is in seconds since 1970.
+    its library and position; its file may have another name or place now. `now` is in seconds since 1970.
 
     Raises:
         NotFound: There is no such file.
@@ -372,8 +372,11 @@ async def add_book(
     """
     content = await asyncio.to_thread(read_book_file, path)
     book = hash_book(content)
+    file = await asyncio.to_thread(os.path.realpath, path)
     if shelf.has(book):
-        return shelf.find(book)
+        record = replace(shelf.find(book), file=file)
+        shelf.store(record)
+        return record
     # Imported here: it needs lxml, and a book is added once.
     from lrwr.core.adapters.source.epub import read_epub
 
@@ -388,7 +391,7 @@ async def add_book(
     story = parse_document(document, content)
     record = BookRecord(
         id=book,
-        file=await asyncio.to_thread(os.path.realpath, path),
+        file=file,
         document=document,
         added=now,
         words=story.words,

@@ -261,6 +261,13 @@ def test_the_screen_moves_the_position_to_what_it_shows_and_no_further(
         assert book["read"] == position
 
 
+def test_a_file_that_was_renamed_gives_its_book_the_new_name(reader: Terminal) -> None:
+    run(reader, "read", "lanterns.epub")
+    (reader.folder / "lanterns.epub").rename(reader.folder / "strake.epub")
+    run(reader, "read", "strake.epub", "--next")
+    assert "paragraph 20 of 22" in run(reader, "read", "strake").out
+
+
 def test_the_hint_to_continue_a_thread_names_the_book(reader: Terminal) -> None:
     run(reader, "read", "lanterns.epub")
     ran = run(reader, "ask", "--book", "lanterns", "Who counted 3 lamps?")
