@@ -90,7 +90,7 @@ class BookConversation(BookView):
 
     def cancel_questions(self) -> None:
         """Close the answer, and cancel the questions without one."""
-        self._answer, self._cited = "", []
+        self._answer, self._cited, self._place_before = "", [], None
         self._questions.clear()
         self._is_answering = False
         self.workers.cancel_group(self, "turn")
