@@ -74,7 +74,7 @@ class BookConversation(BookView):
         self._before_answer = ""
         self._step = ""
         self._cited: list[Span] = []
-        self._place_before: Span | None = None
+        self._place_before: tuple[Span, bool] | None = None
         self._questions: deque[PassageQuestion] = deque()
         self._is_answering = False
         self._has_asked_consent = False
@@ -158,7 +158,8 @@ class BookConversation(BookView):
                 self._show_step("Answering …")
             case TurnDone():
                 self._thread = event.thread
-                self._cited = [_locate(c) for c in event.turn.output.citations]
+                places = map(_locate, event.turn.output.citations)
+                self._cited = list(dict.fromkeys(places))
                 # Not what was streamed: its citation numbers may have been corrected.
                 text = strip_links(event.turn.output.response_text)
                 end = self._describe_end(event.turn)
@@ -329,19 +330,16 @@ class BookScreen(BookConversation):
         if reading is None or not self._cited:
             self._show_status("No answer is shown that cites the book.")
             return
-        if self._place_before is None:
-            self._place_before, number = reading.selected, 0
-        else:
-            number = (
-                self._cited.index(reading.selected) + 1
-                if (reading.selected in self._cited)
-                else 0
-            )
+        place, number = self._place_before, 0
+        if place is None:
+            place = self._place_before = (reading.selected, reading.is_chosen)
+        elif reading.selected in self._cited:
+            number = self._cited.index(reading.selected) + 1
         if by > 0 and number < len(self._cited):
             reading.select_at(self._cited[number])
         else:
-            reading.select_at(self._place_before)
-            self._place_before = None
+            reading.select_at(place[0])
+            reading.is_chosen, self._place_before = place[1], None
         self._show()
 
     def _open_input(self, purpose: str, placeholder: str) -> None:

@@ -90,6 +90,9 @@ async def test_citations_are_opened_one_after_another_and_left_by_the_same_key(
             places.append(shown(room, "status").split()[1])
         assert places == ["13", "19", start, "13", start]
         assert shelf.position(lanterns.id) == position
+        await press(room, "b", "o", "O", "a")
+        line = room.app.screen.query_one("#book-input", Input)
+        assert line.placeholder == "Ask about what you have read…"
 
 
 async def test_an_error_is_shown_on_as_many_lines_as_it_has(
