@@ -379,8 +379,8 @@ class BookScreen(BookConversation):
         else:
             reading.select_at(match)
             number, count = reading.count_matches()
-            found = f"match {number:,} of {count:,}"
-            self._show(self._describe_place(reading, found))
+            label = f"match {number:,} of {count:,}"
+            self._show(self._describe_place(reading, label))
 
     @on(ContentsTree.Chosen)
     def _chosen(self, event: ContentsTree.Chosen) -> None:

@@ -208,15 +208,14 @@ class BookReading:
 
     def count_matches(self) -> tuple[int, int]:
         """Return the number of the selected match, from 1, and how many there are."""
-        matches = self._list_matches()
-        starts = [match.start for match in matches]
-        return starts.index(self.selected.start) + 1, len(matches)
+        starts = [match.start for match in self._list_matches()]
+        return starts.index(self.selected.start) + 1, len(starts)
 
     def _list_matches(self) -> list[Span]:
-        """Return the matches of `pattern` in what has been read."""
-        text = self.text.text[: self.book.end]
-        whole = Span(0, len(text))
-        return list(match_spans(self.pattern, text, whole)) if self.pattern else []
+        text = self.book.text[: self.book.end]
+        return (
+            match_spans(self.pattern, text, Span(0, len(text))) if self.pattern else []
+        )
 
     def place(self) -> None:
         """Find the annotations in the text that the pane has."""

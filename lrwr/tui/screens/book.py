@@ -190,12 +190,12 @@ class BookView(TextScreen):
         self._show_details()
         self._show_status(status or self._describe_place(reading))
 
-    def _describe_place(self, reading: BookReading, found: str = "") -> str:
-        """Return the selected paragraph, what was `found`, and the keys that scroll an answer, else those
+    def _describe_place(self, reading: BookReading, match: str = "") -> str:
+        """Return the selected paragraph, the number of the `match`, and the keys that scroll an answer, else those
         that highlight.
         """
         paragraph = f"Paragraph {reading.paragraph + 1:,}"
-        keys, place = self._list_keys(), f"{paragraph}  {found}".rstrip()
+        keys, place = self._list_keys(), f"{paragraph}  {match}".rstrip()
         if self._answer:
             down, up = keys.get("scroll_answer(1)"), keys.get("scroll_answer(-1)")
             scroll = f"{down}, {up} scroll the answer" if down and up else ""
