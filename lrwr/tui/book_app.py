@@ -362,7 +362,8 @@ class BookScreen(BookConversation):
         if is_question:
             if reading.is_chosen and reading.mark_read(reading.paragraph + 1):
                 await self._save(annotations=False)
-            self.ask(PassageQuestion(words, reading.chosen_text))
+            passage = reading.selected_text if reading.is_chosen else ""
+            self.ask(PassageQuestion(words, passage))
         else:
             reading.pattern = compile_words_pattern(words)
             self.action_match(1)

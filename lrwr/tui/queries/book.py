@@ -201,21 +201,15 @@ class BookReading:
         """The selected words."""
         return self.text.text[self.selected.start : self.selected.end]
 
-    @property
-    def chosen_text(self) -> str:
-        """The selected words if the user selected them, else nothing."""
-        return self.selected_text if self.is_chosen else ""
-
     def count_matches(self) -> tuple[int, int]:
         """Return the number of the selected match, from 1, and how many there are."""
         starts = [match.start for match in self._list_matches()]
         return starts.index(self.selected.start) + 1, len(starts)
 
     def _list_matches(self) -> list[Span]:
-        text = self.book.text[: self.book.end]
-        return (
-            match_spans(self.pattern, text, Span(0, len(text))) if self.pattern else []
-        )
+        text = self.text.text[: self.book.end]
+        whole = Span(0, len(text))
+        return match_spans(self.pattern, text, whole) if self.pattern else []
 
     def place(self) -> None:
         """Find the annotations in the text that the pane has."""
