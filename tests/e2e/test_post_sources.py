@@ -1,7 +1,7 @@
 """Which passages `lrwr post new` chooses from the sample, without a language model."""
 
 from lrwr.core.model.errors import ExitCode
-from tests.e2e.test_post_new import NEWSLETTER, draft
+from tests.e2e.test_post_new import NEWSLETTER, check_failure, draft
 from tests.fakes.terminal import Terminal, check_refusal
 
 
@@ -61,3 +61,12 @@ def test_the_passage_that_a_search_finds_first_is_a_source_of_every_kind(
 
 def test_drafts_are_not_listed_without_a_library(empty: Terminal) -> None:
     check_refusal(empty.run("post", "list"), ExitCode.NOT_FOUND)
+
+
+def test_a_brief_about_nothing_in_the_book_writes_nothing(
+    read_sample: Terminal,
+) -> None:
+    done = draft(read_sample, *NEWSLETTER, brief="Quantum chromodynamics")
+    check_failure(done, ExitCode.NOT_FOUND, "nothing was written")
+    assert not (read_sample.folder / "posts").exists()
+    check_refusal(draft(read_sample, *NEWSLETTER, brief="the"), ExitCode.SETTINGS)

@@ -389,13 +389,14 @@ async def _judge_claims(
         for claim, raw in session.judged
         if (judgement := verify_judgement(claim, raw)) is not None
     }
+    flagged = list(progress.flagged)  # these are revised at the same time
     supported = 0
     citations: dict[DraftSentence, EvidenceFact] = {}
     for sentence, claim in progress.claims.items():
         judgement = verified.get(claim)
         if judgement is None:
             if doubt := progress.doubts.get(sentence):
-                progress.flagged.append(FlaggedSentence(sentence, doubt))
+                flagged.append(FlaggedSentence(sentence, doubt))
             continue
         if judgement.verdict is Verdict.SUPPORTED:
             supported += 1
@@ -407,11 +408,9 @@ async def _judge_claims(
             "a source contradicts it" if contradicted else "its facts do not say it"
         )
         why = f": {judgement.why}" if judgement.why else ""
-        progress.flagged.append(FlaggedSentence(sentence, f"{verdict}{why}"))
+        flagged.append(FlaggedSentence(sentence, f"{verdict}{why}"))
     unjudged = tuple(s.text for s, c in progress.claims.items() if c not in verified)
-    return DraftCheck(
-        tuple(progress.flagged), supported, unjudged, session.stopped, citations
-    )
+    return DraftCheck(tuple(flagged), supported, unjudged, session.stopped, citations)
 
 
 def _cite_deciding_words(
