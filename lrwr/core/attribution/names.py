@@ -11,6 +11,7 @@ from lrwr.core.model.text import (
     normalize_word,
     normalize_words,
 )
+from lrwr.core.nlp.facts.clauses import NON_NAMES
 from lrwr.core.nlp.names.lexicon import NAME_TITLES, is_non_name
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[“\"‘'(*\[]*$")
@@ -153,6 +154,7 @@ def _may_open_name(text: str, word: re.Match[str], name: re.Match[str]) -> bool:
     """Return whether `word`, which begins a sentence, belongs to the name after it."""
     plain = normalize_word(word[0])
     is_common = plain in STOP_WORDS | _EPITHETS or is_non_name(word[0])
+    is_common = is_common or (word[0] in NON_NAMES and plain not in NAME_TITLES)
     return word[0][0].isupper() and not is_common and are_adjacent(text, word, name)
 
 

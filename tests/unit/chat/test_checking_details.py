@@ -147,6 +147,16 @@ def test_names_side_by_side_are_divided() -> None:
     assert [name.text for name in missing] == ["Kent"]
 
 
+@pytest.mark.parametrize("adverb", ["Meanwhile", "Presently", "Afterwards"])
+def test_an_adverb_before_a_name_is_no_part_of_it(adverb: str) -> None:
+    cast, source = [("Captain Tallow",)], "Captain Tallow rowed."
+    assert find_missing_names(f"{adverb} Captain Tallow rowed.", source, cast) == ()
+    missing = find_missing_names(f"{adverb} Hob Marsh rowed.", source, cast)
+    assert [name.text for name in missing] == ["Hob Marsh"]
+    missing = find_missing_names("Father Marsh rowed.", source, cast)
+    assert [name.text for name in missing] == ["Father Marsh"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
