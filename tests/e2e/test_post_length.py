@@ -55,6 +55,27 @@ def test_a_query_letter_knows_the_length_and_the_title_of_the_book(
         assert (f"Title of the book: {title}" in about) == bool(title)
 
 
+def test_the_title_and_the_length_of_the_book_need_no_fact(
+    with_model: Terminal, writer: PostWriter
+) -> None:
+    page = with_model.folder / "chapters" / "00-front-matter.md"
+    page.write_text("# Salt and Oil\n\nA novel\n", encoding="utf-8")
+    assert with_model.run("ingest", ".", LRWR_MODEL_USE="off").code == 0
+    words = ("--kind", "query-letter", "--name", "query", "--force", "--json")
+    draft(with_model, *words)
+    (writing,) = (asked for asked in writer.asked if asked.shape == "Drafts")
+    (about,) = blocks(writing, "brief, about the book")
+    (length,) = re.findall(r"[\d,]+ words", about)
+    pitch = "I am seeking representation for SALT AND OIL, a novel of"
+    told = f"{pitch} {length}."
+    untold = (f"{pitch} 999,000 words.", f"{pitch} {length} about Nell and a murder.")
+    writer.sentences = tuple({"text": t, "facts": []} for t in (told, *untold))
+    (row,) = draft(with_model, *words).json["drafts"]
+    assert told in row["text"]
+    flagged = {revision["before"] for revision in row["revisions"]}
+    assert flagged == {*untold}
+
+
 @pytest.mark.parametrize(
     ("words", "phrase"),
     [((), "a thread has about 6"), (("--parts", "2"), "you asked for 2")],

@@ -216,8 +216,7 @@ def test_a_quotation_that_is_not_in_its_source_is_dropped_and_counted(
     with_model: Terminal, writer: PostWriter
 ) -> None:
     writer.quotes = ("the moon was made of cheese that night",)
-    done = draft(with_model, *NEWSLETTER, "--json")
-    (row,) = done.json["drafts"]
+    (row,) = draft(with_model, *NEWSLETTER, "--json").json["drafts"]
     assert row["dropped"] == 1
     assert "cheese" not in json.dumps(row)
 

@@ -76,7 +76,11 @@ _ADDRESS = re.compile(
 )
 """The address or the end of a letter, which say nothing: "Dear Ms. Bell," "Best wishes,"."""
 
-_BOOK_WORDS = "book complete fiction length long manuscript novel story word"
+_BOOK_WORDS = (
+    "am book complete consider consideration enclose entitled fiction length long"
+    " manuscript novel offer pleased representation seek story submission submit title"
+    " word"
+)
 """What a sentence about the book as a book may say besides the words of the brief."""
 
 _PROMISE = re.compile(
