@@ -22,6 +22,7 @@ from lrwr.core.bible.values import (
     TimelineMomentKind,
     WorldElement,
 )
+from lrwr.core.chat.context.gap_finder import select_decided_gaps
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.extractive.question_parts import (
     find_chapter_words,
@@ -409,7 +410,8 @@ def _select_gaps(
             resolved_entities, (AnswerSource.WORLD, AnswerSource.NOTES)
         ).keys()
     )
-    return tuple(
+    decided_gaps = select_decided_gaps(question.text, bible.gaps, question.cast)
+    open_gaps = (
         gap
         for gap in bible.gaps
         if gap.state is GapState.OPEN
@@ -421,6 +423,7 @@ def _select_gaps(
             or len(words & _extract_stems(gap.attribute)) >= MIN_SHARED_WORDS
         )
     )
+    return (*decided_gaps, *open_gaps)
 
 
 def _extract_stems(text: str) -> set[str]:

@@ -2,17 +2,21 @@
 undefined.
 
 The model is asked after the answer, and only if that says that the text is silent, or if
-the user asks for open questions.
+the user asks for open questions. Of the gaps that the user decided on, those are found
+that ask the same as a question.
 """
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from lrwr.core.bible.gaps import find_asked_attribute
 from lrwr.core.bible.name_lookup import match_elements_exactly, match_people_exactly
-from lrwr.core.bible.values import Bible
+from lrwr.core.bible.profiles import normalize_attribute
+from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.chat.context.fact_selection import MaterialFocus, select_facts
 from lrwr.core.chat.context.items import ContextItem
 from lrwr.core.chat.context.material import estimate_material_tokens
@@ -29,12 +33,16 @@ from lrwr.core.model.language_model import (
     wrap_in_fence,
 )
 from lrwr.core.model.text import (
+    STOP_WORDS,
     extract_capitalized_words,
     extract_content_words,
     format_seconds,
+    normalize_words,
+    stem_lightly,
 )
 from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.settings.library import CANON_FILE_NAME
 
 MAX_GAPS_PER_QUESTION = 3
 """Maximum number of gaps found for one question."""
@@ -259,3 +267,155 @@ def _take_fitting(texts: Iterable[str]) -> Iterator[str]:
         if remaining_tokens < 0:
             return
         yield text
+
+
+LEFT_OPEN = "You left this open on purpose"
+
+_INTERROGATIVE = re.compile(
+    r"\b(who|whom|whose|what|which|where|when|why|how|whether)\b", re.IGNORECASE
+)
+_KINDS = {"whom": "who", "which": "what", "whether": ""}
+"""Interrogatives that ask the same as another; "" is that of a yes-or-no question."""
+
+_TOPIC_KINDS = frozenset({"what", "who", "whose"})
+"""Kinds of questions that a gap in the form of a topic, such as "first name", answers."""
+
+_MARKER = re.compile(
+    r"^[\W_]*(?:(?:TODO|TBD|TBC|FIXME|TK(?:TK)*|XXX+)\b[\W_]*)+", re.IGNORECASE
+)
+_IDLE_WORDS = STOP_WORDS | {
+    "actually",
+    "decide",
+    "ever",
+    "exactly",
+    "really",
+    "whether",
+}
+_CONTRASTS = re.compile(r"\b(not|no|from|without)\b|n['’]t\b", re.IGNORECASE)
+"""Stop words that turn a question into another one."""
+
+_DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|might"
+    r"|shall|should|must)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inquiry:
+    """What a text asks: its interrogative, the people it names, by the index of their
+    names in the cast, and the stems of its other words.
+
+    `leading` are the stems before the first person: they tell "Who saved Nell?" from
+    "Who did Nell save?". None if a possessive, whose order is free, decides nothing.
+    """
+
+    kind: str
+    people: tuple[int, ...]
+    stems: frozenset[str]
+    leading: frozenset[str] | None
+    contrasts: frozenset[str]
+    is_topic: bool
+
+
+def select_decided_gaps(
+    text: str, gaps: Iterable[Gap], cast: Sequence[Sequence[str]]
+) -> Iterator[Gap]:
+    """Yield those of `gaps` that the user answered or left open on purpose and that ask
+    the same as the question `text`.
+
+    The same means the same interrogative, people and content words; `cast` has all names
+    of each character. An attribute, such as "age", is also recognized in a question for
+    it ("How old is Nell?"). A gap whose answer a horizon hides is left out.
+    """
+    inquiry: _Inquiry | None = None
+    for gap in gaps:
+        if not gap.answer and gap.state is not GapState.DECLINED:
+            continue
+        inquiry = inquiry or _parse(text, cast)
+        if _is_same(inquiry, text, gap, cast):
+            yield gap
+
+
+def format_gap_decision(gap: Gap) -> str:
+    """Return the sentence that says what the user decided about `gap`."""
+    text = _strip_marker(gap.attribute)
+    subject = "" if not gap.about or gap.about in text else f"{gap.about}, "
+    decided = f"You decided: {gap.answer}" if gap.answer else LEFT_OPEN
+    return f"{decided} ({CANON_FILE_NAME}; the open question: “{subject}{text}”)"
+
+
+def _strip_marker(attribute: str) -> str:
+    """Return the text of a gap without the marker before it, such as "TODO:"."""
+    return _MARKER.sub("", attribute) or attribute
+
+
+def _is_same(
+    inquiry: _Inquiry, text: str, gap: Gap, cast: Sequence[Sequence[str]]
+) -> bool:
+    open_inquiry = _parse(_strip_marker(gap.attribute), cast)
+    about = _parse(gap.about, cast)
+    people, stems = open_inquiry.people, open_inquiry.stems
+    if open_inquiry.is_topic:
+        people = tuple(dict.fromkeys((*about.people, *people)))
+    elif not people:
+        people = about.people
+    if gap.about and not about.people:
+        stems |= about.stems
+    if people != inquiry.people or open_inquiry.contrasts != inquiry.contrasts:
+        return False
+    if open_inquiry.is_topic:
+        attribute = find_asked_attribute(text)
+        same = normalize_attribute(attribute) == normalize_attribute(gap.attribute)
+        return (bool(attribute) and same and bool(people)) or (
+            inquiry.kind in _TOPIC_KINDS and stems == inquiry.stems
+        )
+    return (inquiry.kind, inquiry.stems) == (open_inquiry.kind, stems) and (
+        not open_inquiry.people or inquiry.leading == open_inquiry.leading
+    )
+
+
+def _parse(text: str, cast: Sequence[Sequence[str]]) -> _Inquiry:
+    index_by_name = {
+        name.casefold(): index for index, names in enumerate(cast) for name in names
+    }
+    lowered = text.casefold()
+    present = sorted((n for n in index_by_name if n in lowered), key=len, reverse=True)
+    names = "|".join(map(re.escape, present)) or r"(?!)"
+    matches = list(
+        re.finditer(rf"(?<!\w)(?P<name>{names})(?P<of>['’]s?)?(?!\w)", text, re.I)
+    )
+    rest = [text[: matches[0].start()] if matches else text]
+    rest += [
+        text[match.end() : after]
+        for match, after in zip(
+            matches, [*(m.start() for m in matches[1:]), len(text)], strict=False
+        )
+    ]
+    is_possessive = any(
+        match["of"] or re.search(r"\bof (?:the )?$", text[: match.start()])
+        for match in matches
+    )
+    interrogative = _INTERROGATIVE.search(text)
+    kind = interrogative[1].casefold() if interrogative else ""
+    is_question = bool(interrogative or _YES_OR_NO.search(text))
+    is_order_free = is_possessive and not _DO.search(text)
+    return _Inquiry(
+        kind=_KINDS.get(kind, kind),
+        people=tuple(
+            dict.fromkeys(index_by_name[m["name"].casefold()] for m in matches)
+        ),
+        stems=_extract_stems(" ".join(rest)),
+        leading=None if is_order_free else _extract_stems(rest[0]),
+        contrasts=frozenset(
+            (match[1] or "not").casefold() for match in _CONTRASTS.finditer(text)
+        ),
+        is_topic=not is_question,
+    )
+
+
+def _extract_stems(text: str) -> frozenset[str]:
+    return frozenset(
+        stem_lightly(word) for word in normalize_words(text) if word not in _IDLE_WORDS
+    )

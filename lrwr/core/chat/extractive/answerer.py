@@ -13,6 +13,7 @@ from lrwr.core.attribution.citations import CitationNumbering
 from lrwr.core.bible.gaps import find_asked_attribute
 from lrwr.core.bible.values import Gap, GapState, list_gap_implications
 from lrwr.core.chat.context.conflicts import collect_count_items
+from lrwr.core.chat.context.gap_finder import format_gap_decision
 from lrwr.core.chat.context.items import (
     ContextItem,
     StoryFacet,
@@ -146,6 +147,8 @@ async def stream_extractive_answer(
         answer = extractive_answer.scenario()
     elif find_answering_character(question, plan):
         answer = extractive_answer.in_character()
+    elif any(gap.state is not GapState.OPEN for gap in result.gaps):
+        answer = extractive_answer.decisions()
     async with aclosing(answer):
         async for event in answer:
             yield event
@@ -162,6 +165,14 @@ class _ExtractiveAnswer:
     parts: Sequence[QuestionPart]
     writer: AnswerWriter
     relative: Relative | None
+
+    async def decisions(self) -> AnswerEventStream:
+        """Yield what the user decided about the question, and where the text asks it."""
+        for gap in self.result.gaps:
+            if gap.state is not GapState.OPEN:
+                evidence = [e for claim in gap.implied for e in claim.evidence]
+                for piece in self.writer.decision(format_gap_decision(gap), evidence):
+                    yield piece
 
     async def analytical(self, facets: frozenset[StoryFacet]) -> AnswerEventStream:
         """Yield what is not in the text, then facts, then passages."""

@@ -21,10 +21,7 @@ from lrwr.core.chat.context.items import (
     StoryFacet,
     is_sure,
 )
-from lrwr.core.chat.extractive.question_parts import (
-    QuestionPart,
-    is_unneeded_word,
-)
+from lrwr.core.chat.extractive.question_parts import QuestionPart, is_unneeded_word
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import (
@@ -244,13 +241,22 @@ class AnswerWriter:
 
         Nothing if its words are no longer in the text. New citations precede the line.
         """
-        citations = self._locate_item(line)
-        if citations:
-            joined = self._join_line(citations)
-            yield from self._iter_new_citations(joined)
-            numbered = [self._numbering.number(place) for place in joined]
+        if citations := self._locate_item(line):
             quotation = add_quotation_marks(join_cited_words(citations))
-            yield self.say(f"{quotation} {_format_marks(numbered)}")
+            yield from self._cited_line(quotation, citations)
+
+    def decision(self, text: str, evidence: Sequence[TextEvidence]) -> AnswerPieces:
+        """Yield `text` as a line, with a citation of the first of `evidence` if it is
+        still in the text.
+        """
+        citations = [citation for e in evidence[:1] for citation in self._cite(e)]
+        yield from self._cited_line(text, citations)
+
+    def _cited_line(self, text: str, citations: Sequence[Citation]) -> AnswerPieces:
+        joined = self._join_line(citations)
+        yield from self._iter_new_citations(joined)
+        numbered = [self._numbering.number(place) for place in joined]
+        yield self.say(f"{text} {_format_marks(numbered)}".rstrip())
 
     def get_shown_words(self, item: ContextItem) -> str:
         """Return the words of `item` that a line with it would quote."""
@@ -382,19 +388,16 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
 
 
 class NotFoundLevel(StrEnum):
-    """How certain it is that the text does not answer a question, in ascending order.
-
-    `NONE`: it may well answer it. `MAYBE`: most words of the question do not occur. `UNDEFINED`: a known character is asked about, but no word of
-    what is asked occurs. `SURE`: a name in the question, or every content word, does
-    not occur.
-    """
+    """How certain it is that the text does not answer a question, in ascending order."""
 
     NONE = "none"
+    """It may well answer it."""
     MAYBE = "maybe"
     """Most words of the question do not occur, but synonyms may."""
     UNDEFINED = "undefined"
     """A known character is asked about, and no word of what is asked occurs."""
     SURE = "sure"
+    """A name in the question, or every content word, does not occur."""
 
 
 def classify_not_found(
