@@ -2,6 +2,9 @@
 
 import pytest
 
+from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.canon.model import UndefinedAttribute
+from lrwr.core.chat.context.gap_finder import select_decided_gaps
 from tests.fakes.terminal import Terminal
 
 BOOK = """# One
@@ -93,3 +96,29 @@ def test_a_decision_is_among_the_facts_of_the_prompt(decided: Terminal) -> None:
         LRWR_MODEL_BASE_URL="http://127.0.0.1:9/v1",
     )
     assert "the Temeraire" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("attribute", "question", "is_same"),
+    [
+        ("age", "How old is Nell?", True),
+        ("age", "How old is Orla?", False),
+        ("favourite colour", "What is Nell's favourite colour?", True),
+        ("opinion of Orla", "What is Nell's opinion of Orla?", True),
+        ("opinion of Orla", "What is Orla's opinion of Nell?", False),
+        ("TODO does she love Orla?", "Does Orla love Nell?", False),
+        ("TODO where did she sleep?", "Where did Nell sleep?", True),
+        ("TODO who hurt her?", "Who hurt Nell?", True),
+        ("TODO who hurt her?", "Who did Nell hurt?", False),
+        ("TODO did Nell leave?", "Did Nell not leave?", False),
+        ("???", "Who is Nell?", False),
+        ("TODO", "Who is Nell?", False),
+    ],
+)
+def test_only_the_same_attribute_of_the_same_person_is_the_same_question(
+    attribute: str, question: str, is_same: bool
+) -> None:
+    asked = UndefinedAttribute("Nell", attribute)
+    gap = Gap("bdfk", asked, "Nell", attribute, GapState.ANSWERED, answer="yes")
+    cast = (("Nell", "Nell Tallow"), ("Orla",))
+    assert bool([*select_decided_gaps(question, [gap], cast)]) == is_same

@@ -294,6 +294,7 @@ _IDLE_WORDS = STOP_WORDS | {
 _CONTRASTS = re.compile(r"\b(not|no|from|without)\b|n['’]t\b", re.IGNORECASE)
 """Stop words that turn a question into another one."""
 
+_PRONOUN = re.compile(r"\b(?:she|he|her|him|they|them)\b", re.IGNORECASE)
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|might"
@@ -354,13 +355,15 @@ def _strip_marker(attribute: str) -> str:
 def _is_same(
     inquiry: _Inquiry, text: str, gap: Gap, cast: Sequence[Sequence[str]]
 ) -> bool:
-    open_inquiry = _parse(_strip_marker(gap.attribute), cast)
+    open_text = _strip_marker(gap.attribute)
     about = _parse(gap.about, cast)
+    open_inquiry = _parse(open_text, cast)
+    if about.people and not (open_inquiry.is_topic or open_inquiry.people):
+        open_text = _PRONOUN.sub(lambda _: gap.about, open_text, count=1)
+        open_inquiry = _parse(open_text, cast)
     people, stems = open_inquiry.people, open_inquiry.stems
     if open_inquiry.is_topic:
         people = tuple(dict.fromkeys((*about.people, *people)))
-    elif not people:
-        people = about.people
     if gap.about and not about.people:
         stems |= about.stems
     if people != inquiry.people or open_inquiry.contrasts != inquiry.contrasts:
@@ -369,10 +372,10 @@ def _is_same(
         attribute = find_asked_attribute(text)
         same = normalize_attribute(attribute) == normalize_attribute(gap.attribute)
         return (bool(attribute) and same and bool(people)) or (
-            inquiry.kind in _TOPIC_KINDS and stems == inquiry.stems
+            bool(stems) and inquiry.kind in _TOPIC_KINDS and stems == inquiry.stems
         )
     return (inquiry.kind, inquiry.stems) == (open_inquiry.kind, stems) and (
-        not open_inquiry.people or inquiry.leading == open_inquiry.leading
+        not people or inquiry.leading == open_inquiry.leading
     )
 
 
