@@ -86,6 +86,33 @@ def test_values_that_rules_are_not_sure_of_are_possible_contradictions(
     assert "1 more marked as intended" in empty.run("check").out
 
 
+def test_an_intended_contradiction_stays_so_when_its_character_is_renamed(
+    empty: Terminal,
+) -> None:
+    for name, line in (
+        ("1.md", "Nell's eyes were blue. “Yes,” said Nell. Nell sat down."),
+        ("2.md", "Nell's eyes were brown. “So it is,” said Nell. Nell slept."),
+    ):
+        (empty.folder / name).write_text(f"# Part\n\n{line}\n", encoding="utf-8")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    empty.run("characters", "rename", "Nell", "Sophia Croft")
+    assert empty.run("ingest", "1.md", "2.md").code == 0
+    (finding,) = json.loads(empty.run("check", "--json").out)
+    assert finding["about"] == "Sophia Croft"
+    assert empty.run("check", "intend", finding["id"]).code == 0
+    for old, new in (("Sophia Croft", "Sophie Croft"), ("Sophie Croft", "Nell")):
+        assert empty.run("characters", "rename", old, new).code == 0
+        assert "1 more marked as intended" in empty.run("check").out, "before reading"
+        assert empty.run("ingest", "1.md", "2.md").code == 0
+        assert "1 more marked as intended" in empty.run("check").out
+        (finding,) = json.loads(empty.run("check", "--all", "--json").out)
+        assert finding["about"] == new
+    empty.run("canon", "undo")
+    assert 'about = "Sophie Croft"' in (empty.folder / "lrwr.canon.toml").read_text(
+        encoding="utf-8"
+    )
+
+
 def test_findings_new_since_a_day_are_listed_and_marked(read_sample: Terminal) -> None:
     first = read_sample.run("check", "--json").json
     assert [finding["first_reported"] > time.time() - 600 for finding in first] == [

@@ -210,7 +210,56 @@ def apply_decision(canon: Canon, decision: Decision) -> Canon:
         case SlipIntended():
             return _mark_intended(canon, decision)
         case _:
-            return replace(canon, names=apply_name_decision(canon.names, decision))
+            return _decide_name(canon, decision)
+
+
+def _decide_name(canon: Canon, decision: NameDecision) -> Canon:
+    """Apply `decision`; decisions about a name that it drops from the renamed ones apply
+    to the present name of the same character.
+
+    A dropped name occurs nowhere in the text, so nothing else would connect the two.
+    """
+    names = apply_name_decision(canon.names, decision)
+    decided = replace(canon, names=names)
+    known = {*names.renamed.values(), *names.merged, *chain(*names.merged.values())}
+    for person, dropped in canon.names.renamed.items():
+        if dropped not in known:
+            main_name = resolve_canon_person(names, person)
+            present = names.renamed.get(main_name, main_name)
+            decided = _rename_owner(decided, dropped, present)
+    return decided
+
+
+def _rename_owner(canon: Canon, old: str, new: str) -> Canon:
+    """Return `canon` with its decisions about `old` as decisions about `new`.
+
+    Where both have one, that about `old` takes precedence.
+    """
+    views = canon.points_of_view.items()
+    renamed = replace(
+        canon, points_of_view={p: new if who == old else who for p, who in views}
+    )
+    for question, answer in canon.answers.items():
+        if question.about == old:
+            answers = {q: a for q, a in renamed.answers.items() if q != question}
+            renamed = _apply_gap_decision(
+                replace(renamed, answers=answers),
+                GapAnswered(new, question.attribute, answer),
+            )
+    for question in canon.unsaid:
+        if question.about == old:
+            unsaid = tuple(q for q in renamed.unsaid if q != question)
+            renamed = _apply_gap_decision(
+                replace(renamed, unsaid=unsaid), GapDeclined(new, question.attribute)
+            )
+    for marked, why in canon.intentional.items():
+        if marked.about == old:
+            rest = {c: w for c, w in renamed.intentional.items() if c != marked}
+            renamed = _mark_intended(
+                replace(renamed, intentional=rest),
+                SlipIntended(new, marked.attribute, marked.one, marked.other, why),
+            )
+    return renamed
 
 
 def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:

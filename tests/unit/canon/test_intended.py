@@ -5,11 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.decision import Decision, SlipIntended, format_decision
-from lrwr.core.canon.model import Canon, IntendedContradiction
+from lrwr.core.canon.decision import (
+    Decision,
+    GapAnswered,
+    GapDeclined,
+    NameIgnored,
+    NameRenamed,
+    NamesMerged,
+    PointOfViewSet,
+    SlipIntended,
+    format_decision,
+)
+from lrwr.core.canon.model import (
+    Canon,
+    IntendedContradiction,
+    ManuscriptLocation,
+    UndefinedAttribute,
+)
 from lrwr.core.canon.parser import parse_canon
 from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.canon.serializer import serialize_canon
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import a_service, slips_meant
 
@@ -75,6 +91,58 @@ def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:
     assert len(service.load().intentional) == 2
     service.undo()
     assert service.path.read_text(encoding="utf-8") == MINE
+
+
+@pytest.mark.parametrize(
+    ("decision", "name"),
+    [
+        (NameRenamed("Wren", "Nell"), "Nell"),
+        (NameRenamed("Wren", "Mags"), "Mags"),
+        (NamesMerged(("Reeve", "Mags")), "Reeve"),
+        (NameIgnored("Wren"), "Mags"),
+    ],
+)
+def test_decisions_follow_a_character_who_is_renamed(
+    decision: Decision, name: str
+) -> None:
+    place = ManuscriptLocation(DocumentId("1.md"))
+    decisions: tuple[Decision, ...] = (
+        NameRenamed("Mags", "Wren"),
+        SlipIntended("Wren", "eyes", "grey", "green", "she lies"),
+        GapAnswered("Wren", "age", "ten"),
+        GapDeclined("Wren", "home"),
+        PointOfViewSet(place, "Wren"),
+        GapAnswered("Rook", "age", "nine"),
+    )
+    canon = reduce(apply_decision, (*decisions, decision), Canon())
+    assert canon.intentional == {
+        IntendedContradiction(name, "eyes", "grey", "green"): "she lies"
+    }
+    assert canon.answers == {
+        UndefinedAttribute(name, "age"): "ten",
+        UndefinedAttribute("Rook", "age"): "nine",
+    }
+    assert canon.unsaid == (UndefinedAttribute(name, "home"),)
+    assert canon.points_of_view == {place: name}
+    assert parse_canon(serialize_canon(None, canon), "f") == canon
+
+
+def test_of_two_decisions_that_of_the_name_until_now_holds() -> None:
+    decisions: tuple[Decision, ...] = (
+        SlipIntended("Mags", "eyes", "grey", "green", "she lies"),
+        GapDeclined("Mags", "age"),
+        GapAnswered("Mags", "home", "the mill"),
+        NameRenamed("Mags", "Wren"),
+        SlipIntended("Wren", "eyes", "grey", "green"),
+        GapAnswered("Wren", "age", "ten"),
+        GapDeclined("Wren", "home"),
+        NameRenamed("Wren", "Mags"),
+    )
+    canon = reduce(apply_decision, decisions, Canon())
+    assert canon.answers == {UndefinedAttribute("Mags", "age"): "ten"}
+    assert canon.unsaid == (UndefinedAttribute("Mags", "home"),)
+    eyes = IntendedContradiction("Mags", "eyes", "grey", "green")
+    assert canon.intentional == {eyes: "she lies"}
 
 
 @given(st.lists(slips_meant, max_size=6))
