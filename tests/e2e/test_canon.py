@@ -173,6 +173,25 @@ def test_undo_and_redo_say_what_they_did(library: Path) -> None:
     assert "already" in run("canon", "ignore", "Monday")
 
 
+@pytest.mark.parametrize("group", ["gaps", "check"])
+def test_only_decisions_of_its_own_kind_are_undone_by_a_command(
+    library: Path, group: str
+) -> None:
+    run("canon", "type", "book/notes/mill.md", "setting")
+    last = "book/notes/mill.md is a setting document"
+    for name in ("characters", group):
+        with pytest.raises(NotFound, match=f"of another kind: “{last}”") as refused:
+            invoke(name, "undo")
+        assert "`lrwr canon undo`" in refused.value.hint
+    run("characters", "ignore", "Nell")
+    with pytest.raises(NotFound, match="Nell is not a character"):
+        invoke(group, "undo")
+    assert "Nell is not a character" in run("canon")
+    assert "Undone: Nell is not a character." in run("characters", "undo")
+    assert f"Undone: {last}." in run("canon", "undo")
+    assert "There is nothing to undo." in run(group, "undo")
+
+
 def test_a_renamed_file_is_found_again_and_its_decisions_moved(novel: Path) -> None:
     run("ingest", "book")
     run("canon", "type", "mill.md", "setting")

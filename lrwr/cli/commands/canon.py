@@ -372,7 +372,7 @@ def canon_move_command(
 
 @app.command("undo", epilog=UNDO_EPILOG)
 def canon_undo_command(context: typer.Context) -> None:
-    """Undo the last decision."""
+    """Undo the last decision; in `characters`, `gaps` and `check` only one of theirs."""
     _undo_or_redo(context, back=True)
 
 
@@ -419,10 +419,11 @@ def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decis
 
 def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
     settings, output = start_session(context)
+    group = context.parent.info_name or "" if context.parent else ""
 
     async def turn() -> Decision | None:
         async with open_workspace(settings) as workspace:
-            return workspace.canon.undo() if back else workspace.canon.redo()
+            return workspace.canon.undo(group) if back else workspace.canon.redo()
 
     decision = run_async(turn())
     outcome, opposite = ("Undone", "redo") if back else ("Redone", "undo")

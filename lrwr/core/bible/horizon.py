@@ -318,14 +318,10 @@ class HorizonCast:
         return people[0] if len(people) == 1 else ""
 
     def list_owners(self, name: str) -> tuple[str, ...]:
-        """Return the names in the whole cast of all who have the name or alias `name`,
-        or to whom the user gave it since the last ingestion.
-        """
-        owners = self._index_by_name.get(normalize_character_name(name), ())
-        if owners:
-            return owners
-        person = resolve_canon_person(self._names, name)
-        return self._index_by_name.get(normalize_character_name(person), ())
+        """Return the names in the whole cast of all whom the text or the user calls so."""
+        names = (name, resolve_canon_person(self._names, name))
+        owners = (self._index_by_name.get(normalize_character_name(n)) for n in names)
+        return next(filter(None, owners), ())
 
     def display_name(self, name: str) -> str:
         """Return the visible name of the character with the name or alias `name`.

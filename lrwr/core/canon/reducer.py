@@ -221,9 +221,13 @@ def _decide_name(canon: Canon, decision: NameDecision) -> Canon:
     """
     names = apply_name_decision(canon.names, decision)
     decided = replace(canon, names=names)
-    known = {*names.renamed.values(), *names.merged, *chain(*names.merged.values())}
+    used_names = {
+        *names.renamed.values(),
+        *names.merged,
+        *chain(*names.merged.values()),
+    }
     for person, dropped in canon.names.renamed.items():
-        if dropped not in known:
+        if dropped not in used_names:
             main_name = resolve_canon_person(names, person)
             present = names.renamed.get(main_name, main_name)
             decided = _rename_owner(decided, dropped, present)

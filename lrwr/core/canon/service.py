@@ -1,16 +1,20 @@
 """CanonService: applies, undoes and redoes decisions of the user."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import UnionType
 from typing import Protocol
 
 from lrwr.core.canon.decision import (
     CanonChange,
     Decision,
     DecisionRecord,
+    GapDecision,
+    NameDecision,
+    SlipIntended,
     format_decision,
 )
 from lrwr.core.canon.file import (
@@ -23,13 +27,20 @@ from lrwr.core.canon.file import (
 )
 from lrwr.core.canon.model import Canon
 from lrwr.core.canon.reducer import apply_decision
-from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.model.errors import NotFound, SettingsProblem, StoreProblem
 
 LOCK_TIMEOUT = 10.0
 """Seconds to wait for another process, which holds the lock for milliseconds."""
 
 _PAUSE = 0.01
 """Seconds between two attempts to take the lock."""
+
+KINDS_BY_TOPIC: Mapping[str, type | UnionType] = {
+    "characters": NameDecision,
+    "gaps": GapDecision,
+    "check": SlipIntended,
+}
+"""Decisions that the command `undo` of each command group undoes."""
 
 
 class ProcessLock(Protocol):
@@ -112,12 +123,14 @@ class CanonService:
             self._file.write(new)
         return change
 
-    def undo(self) -> Decision | None:
+    def undo(self, topic: str = "") -> Decision | None:
         """Undo the last decision in effect and return it; None if there is none.
 
-        The file gets exactly the text that it had before the decision.
+        The file gets exactly the text that it had before the decision. With a `topic`
+        of `KINDS_BY_TOPIC`, only decisions of its kind are undone.
 
         Raises:
+            NotFound: The last decision is of another kind than `topic`.
             SettingsProblem: The file was edited since, and the edit would be lost.
             StoreProblem: The file or its history cannot be read or written, or another
                 process holds the lock.
@@ -130,6 +143,12 @@ class CanonService:
             if not undo_stacks.done:
                 return None
             last = undo_stacks.done[-1]
+            if not isinstance(last.decision, KINDS_BY_TOPIC.get(topic, object)):
+                raise NotFound(
+                    "The last decision is of another kind:"
+                    f" “{format_decision(last.decision).rstrip('.')}”",
+                    hint="Run `lrwr canon undo` to undo it. Nothing was changed.",
+                )
             if hash_canon_text(text) != last.edit.after:
                 raise self._edited_problem("undo", last.decision)
             self._history.add_undo()
