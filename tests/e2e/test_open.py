@@ -92,6 +92,24 @@ def test_what_is_not_there_is_refused(book: Terminal, target: str, words: str) -
     check_refusal(book.run("open", target), ExitCode.NOT_FOUND, words)
 
 
+def test_what_is_not_recorded_about_one_of_two_of_a_surname_is_said(
+    empty: Terminal,
+) -> None:
+    story = " ".join(
+        f"{name} came in. “Yes,” said {name}. {name} sat down and {name} slept."
+        for name in ("Mrs Croft", "Mr Croft", "Mary")
+    )
+    (empty.folder / "1.md").write_text(f"# One\n\n{story}\n", encoding="utf-8")
+    assert empty.run("ingest", "1.md").code == 0
+    for name in ("Mrs Croft", "Mr Croft"):
+        check_refusal(
+            empty.run("open", f"{name} eyes"),
+            ExitCode.NOT_FOUND,
+            f"Nothing is recorded about {name} with “eyes”",
+            f'lrwr search "{name} eyes"',
+        )
+
+
 def test_a_file_that_is_gone_is_named(book: Terminal) -> None:
     (book.folder / FOG).unlink()
     refused = book.run("open", f"{FOG}:3")

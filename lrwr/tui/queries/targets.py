@@ -229,15 +229,19 @@ def _find_character_in(
 ) -> CharacterProfile | None:
     """Return the character of whom `words` have the longest whole name; None if there is
     none, or several.
+
+    Titles are ignored, except to tell two characters apart.
     """
-    target_words = _list_topic_words(words)
-    named: dict[str, int] = {}
+    target_words, all_words = _list_topic_words(words), _split_words(words.casefold())
+    named: dict[str, tuple[int, int]] = {}
     for profile in characters:
         for name in (profile.name, *(form.name for form in profile.aliases)):
             name_words = _list_topic_words(name)
             if name_words and name_words <= target_words:
-                named[profile.name] = max(named.get(profile.name, 0), len(name_words))
-    most = max(named.values(), default=0)
+                titled = _split_words(name.casefold())
+                length = len(name_words), len(titled) if titled <= all_words else 0
+                named[profile.name] = max(named.get(profile.name, (0, 0)), length)
+    most = max(named.values(), default=None)
     longest = [p for p in characters if most and named.get(p.name) == most]
     return longest[0] if len(longest) == 1 else None
 
