@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.widgets.lists import RowList
@@ -53,6 +54,32 @@ async def test_an_answer_is_canon_and_can_be_taken_back(book: Path) -> None:
         assert shown_rows(room) == rows
         after = canon.read_text(encoding="utf-8") if canon.exists() else ""
         assert after == before
+
+
+async def test_an_answer_is_changed_and_a_question_left_open_is_answered(
+    book: Path,
+) -> None:
+    canon = book / CANON
+    async with a_room(book) as room:
+        rows = await open_gaps(room)
+        await room.press("enter")
+        await write_line(room, "eels")
+        await room.press("d", "s")
+        shown = shown_rows(room)
+        assert shown[-3:] == ["Answered and closed", *rows[1:3]]
+        await room.press("end")
+        assert highlighted(room) == rows[2]
+        await room.press("enter")
+        await write_line(room, "mud")
+        text = canon.read_text(encoding="utf-8")
+        assert 'answer = "mud"' in text
+        assert "wont_say" not in text
+        await room.press("end", "up", "enter")
+        assert room.app.screen.query_one(Input).value == "eels"
+        await write_line(room, "eels and mud")
+        assert 'answer = "eels and mud"' in canon.read_text(encoding="utf-8")
+        await room.press("end", "up", "d")
+        assert "wont_say" in canon.read_text(encoding="utf-8")
 
 
 async def test_nothing_written_answers_nothing(book: Path) -> None:

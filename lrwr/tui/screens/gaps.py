@@ -130,12 +130,13 @@ class GapsScreen(DecisionScreen):
     async def action_answer(self) -> None:
         """Ask for an answer to the highlighted gap, and record it in the canon.
 
-        Nothing is recorded if the user cancels.
+        An earlier answer can be edited. Nothing is recorded if the user cancels.
         """
-        if (gap := self._gap(self.key)) is None:
+        if (gap := self._shown_gap(self.key)) is None:
             return
         line = TextInputScreen(
             self._gap_name(gap),
+            value=gap.answer,
             placeholder="Your answer",
             note="Your answer becomes canon: it is saved in lrwr.canon.toml and"
             " overrides lrwr's guesses.",
@@ -147,7 +148,7 @@ class GapsScreen(DecisionScreen):
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_decline(self) -> None:
         """Record in the canon that the highlighted gap stays open on purpose."""
-        if (gap := self._gap(self.key)) is not None:
+        if (gap := self._shown_gap(self.key)) is not None:
             await self.run_guarded(self._decide(gap, None))
 
     def action_show_all(self) -> None:
@@ -203,12 +204,8 @@ class GapsScreen(DecisionScreen):
         """Return what the user asked, if only an answer reported `gap`; else empty."""
         return self._open_gaps.questions.get(gap.id, "") if self._open_gaps else ""
 
-    def _gap(self, key: str) -> "Gap | None":
-        gaps = self._open_gaps.open if self._open_gaps else ()
-        return next((gap for gap in gaps if gap.id == key), None)
-
     def _shown_gap(self, key: str) -> "Gap | None":
         """Return the gap with the id `key`, open or not."""
-        others = self._open_gaps.others if self._open_gaps else ()
-        closed = next((gap for gap in others if gap.id == key), None)
-        return self._gap(key) or closed
+        gaps = self._open_gaps
+        every = (*gaps.open, *gaps.others) if gaps else ()
+        return next((gap for gap in every if gap.id == key), None)
