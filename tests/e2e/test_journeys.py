@@ -12,7 +12,7 @@ LIMITS = {
     "ingest, one changed": 99,
     "watch, one save": 117,
     "search": 52,
-    "ask": 105,
+    "ask": 106,
 }
 
 
