@@ -72,7 +72,7 @@ def test_a_thread_shows_its_first_question_and_id_once(read_sample: Terminal) ->
     assert shown.count(question) == 1
     title, _, id_ = shown.splitlines()[0].rpartition("  ")
     assert title == question
-    assert f"  {id_}\n" in listed
+    assert f"\n{id_}  {question}  " in listed
     read_sample.run("threads", "rename", "1", "The ledger")
     assert read_sample.run("threads", "show", "1").out.startswith("The ledger  ")
 
