@@ -310,7 +310,7 @@ def test_a_day_before_that_of_the_story_is_a_remark(desk: Terminal) -> None:
     [
         ("GreyAnsel, her cousin, had written to OchraMags.", "Younger brother of"),
         ("Her cousin GreyAnsel had written to OchraMags.", "Younger brother of"),
-        ("Remainder, the old dog, lay there.", "The cat, whose name was Remainder"),
+        ("Beside the stove slept Remainder, the lame goat.", "The cat, whose name was Remainder"),
     ],
 )
 def test_another_kinship_or_animal_of_the_name_is_a_finding(
@@ -327,8 +327,8 @@ def test_another_kinship_or_animal_of_the_name_is_a_finding(
     [
         "GreyAnsel, her brother, had written to OchraMags.",
         "GreyAnsel, his cousin, had written to TinToby.",
-        "Remainder, the old cat, lay there.",
-        "Biscuit, the old dog, lay there.",
+        "Beside the stove slept Remainder, the lame cat.",
+        "Beside the stove slept Biscuit, the lame goat.",
         "GreyAnsel, the Reeve, had written to OchraMags.",
     ],
 )

@@ -54,8 +54,8 @@ def test_looks_births_and_lives_are_read_in_many_wordings(
         "If Nell was alive, nobody knew.",
         "Nell was born to be hanged.",
         "Nell was more dead than alive.",
-        "Nell was seen by the dark eyes of her mind.",
-        "Nell's dark eyes of the mind saw it.",
+        "Nell was seen by the grey eyes of his soul.",
+        "Nell's grey eyes of the soul saw it.",
     ],
 )
 def test_what_belongs_to_somebody_else_or_is_not_said_is_left_out(text: str) -> None:

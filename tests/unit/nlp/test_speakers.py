@@ -166,14 +166,14 @@ def test_the_gentleman_of_a_tag_is_hardly_the_last_man_who_was_named(who: str) -
 
 
 def test_a_tag_before_the_words_may_end_without_a_mark() -> None:
-    text = "Hob worked on; but Nell observed on his behalf\n\n“One cannot wonder.”"
+    text = "Hob dug on, and Nell remarked to the others\n\n“That will do for today.”"
     assert speakers(text) == ["Nell"]
 
 
 def test_whoever_comes_when_another_has_hardly_arrived_is_who_speaks() -> None:
     text = (
-        "Hob had scarcely passed the gate, when Nell came out to meet him; came with no "
-        "slow step; and falling on his neck, said, “Now I shall sleep.”"
+        "Hob had hardly tied up the boat, when Nell ran down from the mill; ran without "
+        "a lamp; and throwing him a rope, said, “Tie the other end.”"
     )
     assert speakers(text) == ["Nell"]
 

@@ -151,7 +151,7 @@ def _iter_matches(
 
 def _is_stated(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     if rule[0] == "eyes" and _MIND.match(words, match.end()):
-        return False  # "the dark eyes of her mind"
+        return False  # "the grey eyes of his soul"
     if rule[3]:
         return True
     if (
