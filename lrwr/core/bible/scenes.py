@@ -24,6 +24,7 @@ from lrwr.core.model.facts import (
     LifeEventKind,
 )
 from lrwr.core.model.text import STOP_WORDS, LazyPattern, Span
+from lrwr.core.nlp.dialogue.presence import IRREGULAR_PAST_VERBS
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
@@ -465,7 +466,7 @@ def _is_part_of_noun(text: str, end: int) -> bool:
     word = re.match(r" ([a-z]+)\b", text[end : end + 20])
     return (
         word is not None
-        and word[1] not in STOP_WORDS
+        and word[1] not in STOP_WORDS | IRREGULAR_PAST_VERBS
         and not word[1].endswith(("ed", "ing", "ly"))
     )
 

@@ -32,6 +32,7 @@ def test_the_time_is_a_phrase_of_the_narration(text: str, phrase: str) -> None:
         ("It was in the school register.", ""),
         ("She looked in the school register in the study.", "the study"),
         ("So in the hall Nell waited.", "the hall"),
+        ("There in the kitchen sat Nell.", "the kitchen"),
         ("“He is in the kitchen,” said Nell.", ""),
     ],
 )

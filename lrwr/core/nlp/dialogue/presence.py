@@ -20,7 +20,8 @@ _PAST_TEXT = (
     "laughed made found got bade bid knelt paid sought stole swore tore wore wrung slid "
     "fled flew grew lost rang shot spun stuck swung trod withdrew burnt"
 )
-_PAST = frozenset(_PAST_TEXT.split())
+IRREGULAR_PAST_VERBS = frozenset(_PAST_TEXT.split())
+"""Past forms of verbs of acting that do not end in "ed"."""
 _STATES_TEXT = (
     "was were had seemed appeared felt thought knew loved hated wished wanted hoped "
     "believed remembered understood liked feared supposed belonged lived used intended "
@@ -300,7 +301,7 @@ def _classify_verb(verb: str, after: str) -> str:
         return "state"
     if _NOT_AFTER.match(after, 0):
         return "state"
-    is_past = verb in _PAST or (
+    is_past = verb in IRREGULAR_PAST_VERBS or (
         verb.endswith("ed") and len(verb) > 3 and verb not in _NO_VERBS
     )
     return "acts" if is_past else "object"
