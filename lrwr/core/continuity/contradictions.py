@@ -11,6 +11,7 @@ from sys import intern
 from types import MappingProxyType
 
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
+from lrwr.core.bible.name_evidence import compile_name
 from lrwr.core.bible.profiles import (
     VisibleFacts,
     collect_visible_facts,
@@ -107,10 +108,10 @@ def find_misspelled_names(
     """Yield pairs of a confirmed name and a spelling in the narration that differs from
     it by one letter.
 
-    Both are statements; the first has a passage if a note has the name. The misspelling must be rare, differ
-    from all names, plurals and lower-case words, and either stand beside the rest of
-    the name ("Nell Tallov") or have a capital inside ("OchroMags"). `words` are updated
-    to the texts of the story.
+    Both are statements; the first has a passage if a note has the name. The misspelling
+    must be rare, differ from all names, plurals and lower-case words, and either stand
+    beside the rest of the name ("Nell Tallov") or have a capital inside ("OchroMags").
+    `words` are updated to the texts of the story.
     """
     names = _confirmed_names(material, canon)
     if not names:
@@ -140,8 +141,8 @@ def find_misspelled_names(
 
 
 def _state_name(name: str, canon: Canon, view: HorizonView) -> Statement:
-    """Return a confirmed name as a statement: of the canon file if it decides it, else of
-    the first note that has it; an answer without a place if there is none.
+    """Return a confirmed name as a statement: an answer if the user confirmed it or no
+    note has it, else that of the first note with the name.
     """
     answer = Statement(
         name, NAME_ATTRIBUTE, name, StatementSource.ANSWER, True, (-2, "", 0)
@@ -149,9 +150,11 @@ def _state_name(name: str, canon: Canon, view: HorizonView) -> Statement:
     if name in _list_decided_names(canon):
         return answer
     for document in sorted(view.texts):
-        start = view.texts[document].text.find(name)
-        if start >= 0 and document not in view.order.story:
-            span = Span(start, start + len(name))
+        if document in view.order.story:
+            continue
+        match = compile_name(name).search(view.texts[document].text)
+        if match is not None:
+            span = Span(*match.span())
             evidence = view.evidence(
                 document, (span,), RULES_KEEPER, Certainty.CONFIRMED
             )
@@ -370,7 +373,10 @@ def _find_conflicts(
 def _add_possible_conflicts(
     conflicts: Sequence[StatementConflict], material: VisibleFacts
 ) -> list[StatementConflict]:
-    """Add those of which rules are not sure, of other attributes than `conflicts`."""
+    """Return `conflicts` and those of which rules are not sure, in story order.
+
+    Nothing is added for an attribute of a character that is among `conflicts`.
+    """
     certain = {(conflict.found.about, conflict.attribute) for conflict in conflicts}
     possible = (
         conflict

@@ -55,7 +55,7 @@ _ANOTHER_TIME = re.compile(
     r"play\w*|book|story|tale|history|anniversary|were he|were she)\b",
     re.I,
 )
-# The same in other sentences of the paragraph than that of an act: a memory goes on there
+# The same, in sentences before the one with the act: a memory may go on
 _MEMORY = re.compile(
     r"\b(?:once|used to|ago|remember\w*|recall\w*|recollect\w*|memor\w+|as a (?:boy|girl|"
     r"child)|in those days|formerly|diary|journal|corpse|coffin|grave|spirit|namesake|"
@@ -66,7 +66,7 @@ _PLUPERFECT = re.compile(r"\bhad\b", re.I)
 MAX_ACTING_DOCUMENTS = 2
 """Documents with acts after a death from which the death is the doubtful statement."""
 MAX_ACTING_BEFORE_DRAFT = 1
-"""The same between a death and a draft."""
+"""Documents between a death and a draft in which somebody may act and still count as dead."""
 _NAME = re.compile(r"(?<![\w’'-])[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
 """A name of several words, also of somebody whom the cast does not have."""
 _LISTED = r"(?:Drowned|Dead|Killed|Died|Buried|Hanged|Murdered|Lost): [^\n:!?“”]{{0,120}}?{}\b"
@@ -354,10 +354,8 @@ def _is_in_memory(text: str, span: Span, forms: Sequence[str]) -> bool:
         len(before),
     ]
     sentences = (before[a:b] for a, b in pairwise(ends))
-    return any(
-        _PLUPERFECT.search(words) and any(form in words for form in forms)
-        for words in sentences
-    )
+    names = _compile_names(tuple(forms))
+    return any(_PLUPERFECT.search(words) and names.search(words) for words in sentences)
 
 
 def _is_asserted_act(text: str, span: Span) -> bool:

@@ -15,6 +15,7 @@ from lrwr.core.continuity.statements import (
     Statement,
     StatementSource,
     build_statement,
+    find_enclosing_paragraph,
     is_asserted_in_context,
     mentions_change,
     mentions_past_age,
@@ -46,20 +47,18 @@ MIN_REPEATED_STATEMENTS = 2
 
 _TITLES = frozenset(TITLE_WORDS.split())
 
+YEARS_LATER = (
+    r"\b(?:years?|decades?) (?:later|after(?:wards?)?|on|(?:had |have )?(?:passed|gone|went"
+    r"|rolled|flew|elapsed|slipped))\b|\byears and years\b"
+)
+"""Pattern of words that say that years went by; upper or lower case."""
 _YEARS_PASS = re.compile(
-    r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
-    r"rolled|flew|elapsed|slipped))|\b(?:after|for|in) \w+ (?:long )?years\b|"
-    r"\byears (?:and years|on)\b",
-    re.I,
+    rf"{YEARS_LATER}|\b(?:after|for|in) \w+ (?:long )?years\b", re.I
 )
 MAX_GROWTH = 3
 """Maximum years by which an age may grow if the story does not skip years."""
 
-_TIME_SKIPPED = re.compile(
-    r"\b(?:years?|decades?) (?:later|after(?:wards)?|on|(?:had |have )?(?:passed|gone|went"
-    r"|rolled|flew|elapsed|slipped))\b|\byears and years\b|\btime (?:had )?(?:passed|went)",
-    re.I,
-)
+_TIME_SKIPPED = re.compile(rf"{YEARS_LATER}|\btime (?:had )?(?:passed|went)", re.I)
 _CLAUSE_END = re.compile(r"[.!?;:,—“”\"]")
 
 
@@ -458,10 +457,13 @@ def _is_of_another_time(statement: Statement, material: VisibleFacts) -> bool:
 
 
 def _find_clause(text: str, span: Span) -> Span:
-    """Return the words around `span` between punctuation marks."""
-    stops = [stop.end() for stop in _CLAUSE_END.finditer(text, 0, span.start)]
-    end = _CLAUSE_END.search(text, span.end)
-    return Span(stops[-1] if stops else 0, end.start() if end else len(text))
+    """Return the words of the paragraph around `span` between punctuation marks."""
+    within = find_enclosing_paragraph(text, span)
+    stops = [m.end() for m in _CLAUSE_END.finditer(text, within.start, span.start)]
+    end = _CLAUSE_END.search(text, span.end, within.end)
+    return Span(
+        stops[-1] if stops else within.start, end.start() if end else within.end
+    )
 
 
 def _is_time_skipped(

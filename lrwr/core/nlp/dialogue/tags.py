@@ -484,10 +484,8 @@ def _is_subject(tokens: Sequence[TextToken], at: int, found_end: int) -> bool:
     before = tokens[at - 1].lower()
     if before == "," and found_end == at - 1:
         return False
-    if (
-        before == "when" and at >= 2 and tokens[at - 2] == ","
-    ):  # "Nell came, when Hob said"
-        return True
+    if before == "when" and at >= 2 and tokens[at - 2] == ",":
+        return True  # "Nell came, when Hob said"
     if before == "and" and at >= 2:
         return found_end != at - 1 and may_start_clause(tokens, at)
     if before in COORDINATORS:

@@ -36,8 +36,8 @@ class DialogueTurn:
     paragraphs without speech since the previous turn. `before`, `inside` and `after`
     are the narration of the same paragraph before, between and after the quoted spans,
     up to the next quotation; a span may be empty. `lead` is the previous paragraph if
-    it ends with a colon, comma, dash or speech verb, else None. `first_here` means that this is the
-    first turn of its paragraph.
+    it ends with a colon, comma, dash or speech verb, else None. `first_here` means that
+    this is the first turn of its paragraph.
     """
 
     raw: RawQuotation
