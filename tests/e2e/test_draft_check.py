@@ -189,6 +189,11 @@ def test_what_the_story_says_otherwise_of_people_and_things_is_a_finding(
 
 
 def test_a_misspelled_name_is_shown_with_the_note_that_has_it(desk: Terminal) -> None:
+    other = desk.folder / "notes" / "characters" / "Ada.md"
+    other.write_text(
+        "---\ntype: character\n---\n\n# Ada\n\nOne of the GreyAnselites.\n"
+    )
+    assert desk.run("ingest").code == 0
     file = desk.folder / "end.md"
     file.write_text("GreyAnsell came in. Nell Tallow wiped all six panes.\n")
     ran = desk.run("draft", "check", "end.md", "--json")
@@ -243,20 +248,6 @@ def test_chapters_of_the_book_have_no_wrong_people_and_details(desk: Terminal) -
         assert [row for row in checked["findings"] if row["kind"] in kinds] == []
 
 
-OTHERWISE = """\
-The kettle sang. GreyAnsel warmed his hands. He was OchraMags’s uncle.
-
-Nell Tallow was OchraMags’s daughter.
-
-TinToby, thirty-nine, held the door.
-
-GreyAnsel leaned on a stick with a brass collar, as though nobody knew him. Beside the road
-stood the elm post at the Dip.
-
-BrineHob put his hand to his deaf right ear, as if it could hear.
-
-OchraMags had sent for the slate. TallowJack wiped it clean.
-"""
 AS_TOLD = """\
 The kettle sang. GreyAnsel warmed his hands. He was OchraMags’s brother.
 
@@ -271,6 +262,17 @@ BrineHob put his hand to his deaf left ear, as if it could hear.
 
 OchraMags remembered the slate. TallowJack wiped it clean.
 """
+OTHERWISE = AS_TOLD
+for told, other in (
+    ("OchraMags’s brother", "OchraMags’s uncle"),
+    ("TallowJack’s daughter", "OchraMags’s daughter"),
+    ("twenty-three", "thirty-nine"),
+    ("silver collar", "brass collar"),
+    ("oak post", "elm post"),
+    ("left ear", "right ear"),
+    ("remembered the slate", "had sent for the slate"),
+):
+    OTHERWISE = OTHERWISE.replace(told, other)
 
 
 def test_kin_ages_materials_sides_and_the_dead_are_compared(desk: Terminal) -> None:
@@ -310,7 +312,10 @@ def test_a_day_before_that_of_the_story_is_a_remark(desk: Terminal) -> None:
     [
         ("GreyAnsel, her cousin, had written to OchraMags.", "Younger brother of"),
         ("Her cousin GreyAnsel had written to OchraMags.", "Younger brother of"),
-        ("Beside the stove slept Remainder, the lame goat.", "The cat, whose name was Remainder"),
+        (
+            "Beside the stove slept Remainder, the lame goat.",
+            "The cat, whose name was Remainder",
+        ),
     ],
 )
 def test_another_kinship_or_animal_of_the_name_is_a_finding(

@@ -98,12 +98,8 @@ def _contains(item: BriefItem, other: BriefItem) -> bool:
         and whole.document == part.document
         and whole.spans[0].start <= part.spans[0].start
         and part.spans[-1].end <= whole.spans[-1].end
-        and _read_words(part.text) in item.text
+        and " ".join(part.text.split()) in item.text
     )
-
-
-def _read_words(text: str) -> str:
-    return " ".join(text.split())
 
 
 _LABEL_ROOM = 9
@@ -179,7 +175,7 @@ def _list_texts(material: BriefMaterial) -> dict[DocumentId, str]:
 
 
 def _iter_last_mentions(material: BriefMaterial) -> Iterator[BriefItem]:
-    """Yield what the story tells last of things in the words of the card."""
+    """Yield the last passages that mention a thing on the card."""
     card = material.card
     wording = "\n".join((card.title, card.summary, *card.beats))
     people = (f.name for p in material.bible.characters for f in p.aliases)
@@ -189,7 +185,7 @@ def _iter_last_mentions(material: BriefMaterial) -> Iterator[BriefItem]:
     for passage in find_last_mentions(wording, texts, MAX_MENTIONS, without=without):
         evidence = cite_span(passage.span, passage.document, material.view)
         if evidence is not None:
-            text = f"told last of it: {quote_evidence(evidence)}"
+            text = f"last mention: {quote_evidence(evidence)}"
             yield item_of(BriefSection.ABOUT, text, 3, evidence)
 
 

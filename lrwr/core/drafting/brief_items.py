@@ -92,8 +92,8 @@ class BriefMaterial:
     `bible` and `view` end at `horizon`. `before` and `after` are the neighbouring
     cards; of `after`, only one that is not written yet. `intent`, `world` and `sheets`
     are the writer's plans. `pending` is a sentence on the text of the scene before, if it
-    is not part of the story, at `pending_place`, a `file:line`. `related` are passages for the words of the card, the best
-    first.
+    is not part of the story, at `pending_place`, a `file:line`. `related` are passages
+    for the words of the card, the best first.
     """
 
     card: SceneCard

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
+from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.projection import StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
 from lrwr.core.continuity.statements import find_enclosing_sentence
@@ -231,6 +232,13 @@ def describe_other_word(
 def read_apposition(match: re.Match[str]) -> tuple[str, str]:
     """Return the name and the noun of a match of `compile_apposition`."""
     return match["name"] or match["after"], match["noun"] or match["before"]
+
+
+def find_named_people(text: str, people: Mapping[str, str]) -> frozenset[str]:
+    """Return the people named in `text`; `people` maps the forms of names to them."""
+    pattern = compile_forms_pattern(people.keys())
+    matches = pattern.finditer(text) if pattern else ()
+    return frozenset(people[match[0]] for match in matches)
 
 
 def select_own_forms(forms: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.continuity.statements import (
     find_enclosing_paragraph,
@@ -21,22 +22,25 @@ from lrwr.core.drafting.findings import (
     DraftFinding,
     compile_apposition,
     describe_other_word,
+    find_named_people,
     read_apposition,
 )
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import SURE_CERTAINTIES
 from lrwr.core.model.text import Span
 
-KIN_WORDS = (
+_KIN_WORDS = (
     "father", "mother", "brother", "sister", "son", "daughter", "husband", "wife", "uncle",
     "aunt", "nephew", "niece", "cousin", "grandfather", "grandmother",
 )  # fmt: skip
+"""Nouns of kinship; without those that are often said of others, such as "child"."""
 _GENDERS: Mapping[str, Gender] = MappingProxyType(
     {"he": Gender.MALE, "his": Gender.MALE, "she": Gender.FEMALE, "her": Gender.FEMALE}
 )
 MAX_PARAGRAPHS_BACK = 5
 """Paragraphs that are read for whom "her" may mean."""
 BOTH = 2
+"""Parents of a child."""
 _ARTICLES = frozenset(("the", "a", "an"))
 
 
@@ -74,7 +78,7 @@ def find_other_kin(context: DraftContext) -> Iterator[DraftFinding]:
 def _iter_kin_claims(
     text: str, owners: Mapping[str, str], genders: Mapping[str, Gender]
 ) -> Iterator[_KinClaim]:
-    for match in compile_apposition("|".join(KIN_WORDS)).finditer(text):
+    for match in compile_apposition("|".join(_KIN_WORDS)).finditer(text):
         name, noun = read_apposition(match)
         own, owner = owners.get(name), (match["owner"] or match["whose"]).casefold()
         if own is not None and owner not in _ARTICLES:
@@ -108,9 +112,8 @@ def _find_people_around(
     start, own = near.start, text[span.start : span.end]
     present: frozenset[str] = frozenset()
     for _ in range(MAX_PARAGRAPHS_BACK):
-        around = text[start : near.end]
-        present = frozenset(person for form, person in owners.items() if form in around)
-        inside = {person for form, person in owners.items() if form in own}
+        present = find_named_people(text[start : near.end], owners)
+        inside = find_named_people(own, owners)
         if start == 0 or (present - inside and start < near.start):
             break
         start = max(0, text.rfind("\n\n", 0, max(0, start - 2)) + 1)
@@ -129,17 +132,11 @@ def _find_person_before(
     """
     near = find_enclosing_paragraph(text, span)
     start = max(0, text.rfind("\n\n", 0, max(0, near.start - 2)) + 1)
-    last = max(
-        (
-            (at, form)
-            for form, person in owners.items()
-            if _may_be(genders[person], gender)
-            and (at := text.rfind(form, start, span.start)) >= 0
-        ),
-        default=None,
-    )
-    person = owners[last[1]] if last else ""
-    return person if person and genders[person] is gender else ""
+    pattern = compile_forms_pattern(owners.keys())
+    matches = pattern.finditer(text, start, span.start) if pattern else ()
+    people = [owners[match[0]] for match in matches]
+    fitting = [person for person in people if _may_be(genders[person], gender)]
+    return fitting[-1] if fitting and genders[fitting[-1]] is gender else ""
 
 
 def _find_other_parent(
@@ -198,7 +195,7 @@ def _iter_kin(
 def _compile_kin_predicate(forms: tuple[str, ...]) -> re.Pattern[str]:
     ordered = sorted(forms, key=len, reverse=True)
     names = "|".join(map(re.escape, ordered)) or r"(?!)"
-    kin = rf"(?:[a-z]+ ){{0,2}}?(?P<noun>{'|'.join(KIN_WORDS)})"
+    kin = rf"(?:[a-z]+ ){{0,2}}?(?P<noun>{'|'.join(_KIN_WORDS)})"
     return re.compile(
         rf"(?<![\w’'-])(?P<name>[Hh]e|[Ss]he|{names}) (?:is|was) (?!not\b)"
         rf"(?:(?P<owner>{names})['’]s? {kin}|(?:the|an?) {kin.replace('noun', 'kin')} of"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
 from lrwr.core.attribution.concrete_words import group_animals
+from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.bible.values import (
     BibleClaim,
     CharacterProfile,
@@ -14,26 +15,26 @@ from lrwr.core.bible.values import (
     format_evidence_location,
 )
 from lrwr.core.continuity.deaths import KnownPerson, find_dead_actors
+from lrwr.core.continuity.rules import YEARS_LATER
 from lrwr.core.continuity.statements import (
     find_enclosing_paragraph,
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_past_age,
 )
-from lrwr.core.continuity.values import (
-    parse_age_range,
-)
+from lrwr.core.continuity.values import parse_age_range
 from lrwr.core.drafting.findings import (
     DraftContext,
     DraftFinding,
     FindingKind,
     compile_apposition,
     describe_other_word,
+    find_named_people,
     read_apposition,
     select_own_forms,
 )
 from lrwr.core.drafting.kin_check import find_other_kin
-from lrwr.core.drafting.thing_check import is_told
+from lrwr.core.drafting.thing_check import is_asserted_up_to
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import SURE_CERTAINTIES
 from lrwr.core.model.text import Span
@@ -42,11 +43,7 @@ from lrwr.core.nlp.facts.attribute_rules import AGE, OCCUPATIONS
 _TRADE, _AGE = "occupation", "age"
 MAX_GROWTH = 2
 """Years by which an age may grow if the story does not skip years."""
-_YEARS_PASS = re.compile(
-    r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
-    r"rolled|flew|elapsed|slipped))\b|\b(?:next|following) years?\b",
-    re.I,
-)
+_YEARS_PASS = re.compile(rf"{YEARS_LATER}|\b(?:next|following) years?\b", re.I)
 _OCCUPATION = re.compile(OCCUPATIONS)
 _LIMBS = (
     frozenset(("hand", "arm", "finger", "wrist", "thumb", "elbow", "shoulder")),
@@ -263,7 +260,7 @@ def _find_other_sides(context: DraftContext) -> Iterator[DraftFinding]:
     for match in _SIDE.finditer(context.text):
         span = Span(*match.span())
         traits = _list_traits(context.text, span)
-        if not traits or not is_told(context.text, span):
+        if not traits or not is_asserted_up_to(context.text, span):
             continue
         present = _list_people(context.text, span, people)
         places = [
@@ -307,7 +304,7 @@ def _list_people(text: str, span: Span, people: Mapping[str, str]) -> frozenset[
     paragraph = find_enclosing_paragraph(text, span)
     start = max(0, text.rfind("\n\n", 0, max(0, paragraph.start - 2)))
     around = text[start : paragraph.end] + text[: text.find("\n\n") + 1]
-    return frozenset(person for form, person in people.items() if form in around)
+    return find_named_people(around, people)
 
 
 def _is_only_in_draft(context: DraftContext, claim: BibleClaim) -> bool:
@@ -337,13 +334,12 @@ def _is_told_elsewhere(
 ) -> bool:
     """Return whether a sentence outside the draft has a name of somebody and the trade."""
     words = re.compile(rf"\b{re.escape(trade)}\b", re.IGNORECASE)
-    forms = [form.name for form in person.aliases]
+    names = compile_forms_pattern([form.name for form in person.aliases])
     for document, text in context.knowledge.texts.items():
-        if document == context.draft:
+        if document == context.draft or names is None:
             continue
         for match in words.finditer(text.text):
             sentence = find_enclosing_sentence(text.text, Span(*match.span()))
-            around = text.text[max(0, sentence.start - 200) : sentence.end]
-            if any(form in around for form in forms):
+            if names.search(text.text, max(0, sentence.start - 200), sentence.end):
                 return True
     return False

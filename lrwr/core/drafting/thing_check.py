@@ -333,9 +333,9 @@ def find_other_looks(
     yield from _find_other_materials(texts[draft], others)
 
 
-def is_told(text: str, span: Span) -> bool:
-    """Return whether the narration asserts the words at `span`; what follows them in the
-    sentence, such as "as if he meant it", says nothing about them.
+def is_asserted_up_to(text: str, span: Span) -> bool:
+    """Return whether the narration asserts the words at `span`, by what stands before
+    them: a comparison after them, as in "as if he meant it", does not make them doubtful.
     """
     start = find_enclosing_paragraph(text, span).start
     return is_asserted_in_context(
@@ -353,7 +353,7 @@ def _find_other_parts(
         span = Span(match.start(), match.end())
         if whole in STOP_WORDS or part in STOP_WORDS or part in group_looks():
             continue
-        if is_told(text, span):
+        if is_asserted_up_to(text, span):
             places = _iter_part_looks(whole, part, look, others)
             yield from _choose_other(look, span, list(places))
 
@@ -423,7 +423,7 @@ def _find_other_materials(
         head = (match["noun"] or match["head"]).capitalize()
         look = match["look"] or match["of"]
         span = Span(*match.span())
-        if not is_told(text, span):
+        if not is_asserted_up_to(text, span):
             continue
         names = [*_iter_names(head, others)]
         if len({name for _, _, name in names}) == 1:

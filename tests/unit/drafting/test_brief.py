@@ -260,7 +260,7 @@ def test_a_mere_form_of_address_is_no_kinship(
     assert any("aunt: Mags" in row for row in brief_of(told, "Nell")) is shown
 
 
-def test_the_last_that_is_told_of_a_thing_and_the_day_are_entries() -> None:
+def test_the_last_mention_of_a_thing_and_the_day_of_the_story_are_entries() -> None:
     files = {
         "1.md": "# One\n\nOn Day 4 Nell chalked a stroke on the slate.\n",
         "2.md": "# Two\n\nOn Day 6 Mags wiped the slate. It took her an hour.\n",
@@ -276,7 +276,7 @@ def test_the_last_that_is_told_of_a_thing_and_the_day_are_entries() -> None:
     )
     rows = [item.text for item in build_brief(material, 900).items]
     last = "On Day 6 Mags wiped the slate. It took her an hour."
-    assert f"told last of it: “{last}”" in rows
+    assert f"last mention: “{last}”" in rows
     assert "The story has come to Day 6: “On Day 6 Mags wiped the slate.”" in rows
 
 

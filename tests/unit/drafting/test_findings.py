@@ -7,6 +7,7 @@ from lrwr.core.drafting.findings import (
     DraftContext,
     DraftFinding,
     FindingKind,
+    find_named_people,
 )
 from lrwr.core.drafting.inspection import inspect_draft
 from lrwr.core.model.documents import DocumentId
@@ -86,3 +87,9 @@ def test_other_changes_of_a_relation_are_none(
     valences: dict[str, str], draft: str
 ) -> None:
     assert find_abrupt(know(**valences), draft) == []
+
+
+def test_a_name_within_a_longer_word_names_nobody() -> None:
+    people = {"Ann": "Ann Vale", "Hob": "BrineHob", "Mags": "OchraMags"}
+    text = "Annabel met Hob and OchraMags."
+    assert find_named_people(text, people) == {"BrineHob"}
