@@ -373,10 +373,7 @@ def _find_conflicts(
 def _add_possible_conflicts(
     conflicts: Sequence[StatementConflict], material: VisibleFacts
 ) -> list[StatementConflict]:
-    """Return `conflicts` and those of which rules are not sure, in story order.
-
-    Nothing is added for an attribute of a character that is among `conflicts`.
-    """
+    """Return `conflicts` and the possible ones of other attributes, in story order."""
     certain = {(conflict.found.about, conflict.attribute) for conflict in conflicts}
     possible = (
         conflict
